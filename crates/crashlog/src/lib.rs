@@ -1,0 +1,5 @@
+//! From the bytes of a node's log to a witness, in four steps: records → phrases and masked words → score → decision. *No IO.*
+
+mod record;
+
+pub use record::{Emitter, Level, Record};

@@ -1,0 +1,40 @@
+//! The pure core: from objects and findings to a verdict. *No client, no runtime, no clock.*
+//!
+//! In goes [`Evidence`] (what was seen, each part with the time it was seen) and a [`Policy`]; out comes a [`Verdict`].
+//! Nothing here reads a file, asks a server or looks at the clock, so any incident can be judged again years later and
+//! gives the same answer. Nothing here can fail either: whatever could not be seen is a value (`NotRead`, `CouldNotTell`,
+//! `Unknown`), never an error and never a default that counts as evidence.
+//!
+//! Modules in the order of the flow (detect → collect → judge):
+
+mod names;
+
+mod cause;
+
+mod crashloop;
+
+mod evidence;
+
+mod policy;
+
+mod veto;
+
+mod missing;
+
+mod judge;
+
+mod verdict;
+
+pub use cause::{Cause, UnknownCause};
+pub use crashloop::{BackOff, ContainerRole, CrashLoop, ExitStatus, LastRun, RestartRate};
+pub use evidence::{
+    AppHashQuestion, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, ImageFreshness,
+    InspectionScope, Lock, LogAbstention, LogOpinion, Memory, Recurrence, Space, StartFailure, Testimony,
+    LogReading, NodeHealth, RollOut, Siblings, SigningRisk, StartRole, Symptom, UpgradePlan,
+};
+pub use judge::judge;
+pub use missing::{MissingFact, missing_facts};
+pub use names::{ClaimName, ContainerName, Height, InstanceName, NodeName, Probability, Uid};
+pub use policy::Policy;
+pub use verdict::{Decision, Row, Verdict, Witness};
+pub use veto::{Veto, vetoes};

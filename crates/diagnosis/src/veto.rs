@@ -1,0 +1,115 @@
+//! What forbids a restore whatever the witnesses say (design 4, "Vetoes"; P6, P7, P9, P10). *No client.*
+
+use std::fmt;
+
+use crate::{
+    DiskReading, Evidence, ImageFreshness, NodeHealth, Policy, RollOut, Siblings, SigningRisk, UpgradePlan,
+    evidence::{EvidenceAge, Lock, Memory, Recurrence, Space},
+};
+
+/// One reason to hold. Vetoes are collected, all of them, before the table is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Veto {
+    /// The chain stands: nobody advances (P6, P7).
+    NobodyAdvancing,
+    /// A chain upgrade is due (P7).
+    UpgradeDue(String),
+    /// Image, arguments or configuration changed since the node was last healthy (P7).
+    ImageChanged(String),
+    /// A rollout is in progress (P7).
+    RollOutInProgress(String),
+    /// Others fail the same way (P7).
+    OtherVictims(Vec<String>),
+    /// The disk or its inodes are exhausted now.
+    DiskFull(String),
+    /// The process was killed for memory.
+    Oom,
+    /// A live process holds the lock.
+    LockHeld(String),
+    /// The machine is not ready or reports storage events (P7).
+    NodeSick(String),
+    /// A block read differently the second time (P7).
+    ReadsDiffer,
+    /// The node may sign, or nobody knows (P10).
+    MaySign(String),
+    /// The same damage came back after a restore (P9).
+    CameBack,
+    /// A budget, cool-down, window or suspension (P9, P12).
+    Limit(String),
+    /// A restart since the collection may have changed the data.
+    StaleEvidence,
+}
+
+impl fmt::Display for Veto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NobodyAdvancing => f.write_str("nobody advances: the chain itself may be halted"),
+            Self::UpgradeDue(plan) => write!(f, "a chain upgrade is due: {plan}"),
+            Self::ImageChanged(what) => write!(f, "image, arguments or configuration changed: {what}"),
+            Self::RollOutInProgress(what) => write!(f, "a rollout is in progress: {what}"),
+            Self::OtherVictims(names) => write!(f, "not alone, these fail the same way: {}", names.join(", ")),
+            Self::DiskFull(what) => write!(f, "the disk is full now: {what}"),
+            Self::Oom => f.write_str("the process was killed for memory (OOMKilled)"),
+            Self::LockHeld(who) => write!(f, "a live process holds the database lock: {who}"),
+            Self::NodeSick(what) => write!(f, "the machine is sick: {what}"),
+            Self::ReadsDiffer => f.write_str("the same block read differently twice: the host's memory or disk is sick"),
+            Self::MaySign(why) => write!(f, "the node may sign blocks: {why}"),
+            Self::CameBack => f.write_str("the same damage came back after a restore: sick host or bad source"),
+            Self::Limit(which) => write!(f, "limit in force: {which}"),
+            Self::StaleEvidence => f.write_str("the evidence is older than a restart that could have changed it"),
+        }
+    }
+}
+
+/// Collects every veto, in the order of the design.
+#[must_use]
+pub fn vetoes(evidence: &Evidence, policy: &Policy) -> Vec<Veto> {
+    let around = &evidence.circumstances;
+    let mut found = Vec::new();
+    if matches!(evidence.siblings, Siblings::Halted { .. }) {
+        found.push(Veto::NobodyAdvancing);
+    }
+    if let UpgradePlan::Due(plan) = &around.upgrade {
+        found.push(Veto::UpgradeDue(plan.clone()));
+    }
+    if let ImageFreshness::Changed(what) = &around.image {
+        found.push(Veto::ImageChanged(what.clone()));
+    }
+    if let RollOut::InProgress(what) = &around.roll_out {
+        found.push(Veto::RollOutInProgress(what.clone()));
+    }
+    if around.other_victims.len() > usize::try_from(policy.other_victims_max).unwrap_or(usize::MAX) {
+        found.push(Veto::OtherVictims(around.other_victims.clone()));
+    }
+    if let Space::Exhausted(what) = &around.space {
+        found.push(Veto::DiskFull(what.clone()));
+    }
+    if around.memory == Memory::OomKilled {
+        found.push(Veto::Oom);
+    }
+    if let Lock::HeldByLiveProcess(who) = &around.lock {
+        found.push(Veto::LockHeld(who.clone()));
+    }
+    if let NodeHealth::Sick(what) = &around.node {
+        found.push(Veto::NodeSick(what.clone()));
+    }
+    if matches!(evidence.disk, DiskReading::ReadsDiffer(_)) {
+        found.push(Veto::ReadsDiffer);
+    }
+    match &around.signing {
+        SigningRisk::NeverSigns => {}
+        SigningRisk::MaySign(why) => found.push(Veto::MaySign(why.clone())),
+        // P10: unknown refuses like "may sign"; a second signer with an older state can cost a validator its stake.
+        SigningRisk::Unknown => {
+            found.push(Veto::MaySign("nobody has shown that its key is in no validator set".to_owned()));
+        }
+    }
+    if around.recurrence == Recurrence::CameBack {
+        found.push(Veto::CameBack);
+    }
+    found.extend(around.limits.iter().cloned().map(Veto::Limit));
+    if around.evidence_age == EvidenceAge::OlderThanARestart {
+        found.push(Veto::StaleEvidence);
+    }
+    found
+}

@@ -1,0 +1,3 @@
+//! The `loopbreaker` binary.
+
+fn main() {}
