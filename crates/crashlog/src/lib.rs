@@ -2,4 +2,14 @@
 
 mod record;
 
+pub mod mask;
+
+pub mod phrases;
+
+pub mod features;
+
+pub mod digest;
+
+pub mod model;
+
 pub use record::{Emitter, Level, Record};
