@@ -57,6 +57,12 @@ impl DataFile {
         &self.path
     }
 
+    /// The meter that counts what is read of it.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
     /// Tells the system that the file will be read from front to end.
     pub fn will_read_all(&self) {
         let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::Sequential);

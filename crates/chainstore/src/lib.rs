@@ -20,11 +20,20 @@ mod engine;
 
 mod view;
 
+mod attribution;
+
+mod lsm;
+
 mod store;
+
+mod leveldb;
+
+mod density;
 
 pub use checksum::{Crc32c, crc32c, mask, masked_crc32c, unmask};
 pub use cut::{Cut, CutError, CutProblem, Part};
 pub use data_file::{DataFile, PAGE, SecondRead};
+pub use density::{Density, density};
 pub use engine::{Detection, Engine, detect, detect_file};
 pub use files::{DataDir, EntryKind, FileEntry, ReadError, ReadProblem};
 pub use finding::{Attribution, Finding, FindingKind, Severity};

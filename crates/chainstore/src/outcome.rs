@@ -46,6 +46,9 @@ pub enum Reason {
     /// Larger than a limit of the reader; says which.
     #[error("{0}")]
     AboveLimit(String),
+    /// The bytes allow more than one reading; says which.
+    #[error("{0}")]
+    Ambiguous(String),
     /// The bytes carry no checksum.
     #[error("{0} carries no checksum")]
     Unverifiable(String),

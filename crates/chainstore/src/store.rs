@@ -8,6 +8,7 @@ use std::sync::Arc;
 use diagnosis::DatabaseName;
 
 use crate::files::{DataDir, FileEntry};
+use crate::leveldb::LevelDbStore;
 use crate::{Checks, Engine, KeyValues, Reason, ViewError};
 
 /// How much is looked at.
@@ -112,6 +113,11 @@ pub trait Store: Send + Sync {
 }
 
 /// Opens a directory for reading by its engine's rules. *The one place that knows all engines.*
-pub fn open(_place: Place, engine: Engine) -> Result<Box<dyn Store>, Reason> {
-    Err(Reason::Unsupported(format!("{engine} is not read by this version")))
+pub fn open(place: Place, engine: Engine) -> Result<Box<dyn Store>, Reason> {
+    match engine {
+        Engine::GoLevelDb | Engine::LevelDb => Ok(Box::new(LevelDbStore::open(place, engine))),
+        Engine::Pebble | Engine::RocksDb | Engine::Badger | Engine::Bolt | Engine::Sqlite => {
+            Err(Reason::Unsupported(format!("{engine} is not read by this version")))
+        }
+    }
 }

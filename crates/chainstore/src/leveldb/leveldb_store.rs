@@ -1,0 +1,169 @@
+//! One LevelDB directory, taken apart into checks. *Files, read-only.*
+
+use std::sync::Arc;
+
+use crate::leveldb::current::{self, EntryPoint};
+use crate::leveldb::log_checks::LogReport;
+use crate::leveldb::manifest::{self, LiveTable, Version};
+use crate::leveldb::names::{self, Name};
+use crate::leveldb::view::{LevelRun, Tables};
+use crate::leveldb::{journal, predict, table, trace};
+use crate::lsm::memory::MemTable;
+use crate::lsm::merge::{Merged, Run, leveldb_meaning};
+use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
+use crate::{Checks, Engine, Finding, FindingKind, KeyValues, Reason, ViewError};
+
+/// A LevelDB directory whose entry point and MANIFEST have been read.
+pub(crate) struct LevelDbStore {
+    pub(crate) place: Place,
+    pub(crate) engine: Engine,
+    pub(crate) entry: EntryPoint,
+    pub(crate) version: Version,
+    pub(crate) manifest_report: LogReport,
+    /// Live tables.
+    pub(crate) tables: Vec<LiveTable>,
+    /// The numbers of those that have no file.
+    pub(crate) missing: Vec<u64>,
+    checks: Checks,
+}
+
+impl LevelDbStore {
+    /// Follows the entry point and replays the MANIFEST.
+    pub(crate) fn open(place: Place, engine: Engine) -> Self {
+        let mut checks = Checks::default();
+        let entry = current::follow(&place, engine, &mut checks);
+        let mut version = Version::default();
+        let mut manifest_report = LogReport::default();
+        if let Some(number) = entry.usable() {
+            match place.dir.file(names::manifest(number)) {
+                Ok(file) => (version, manifest_report) = manifest::replay(&place, &file),
+                Err(error) => checks.add(Reason::Unreadable(error)),
+            }
+        }
+        checks.extend(std::mem::take(&mut manifest_report.checks));
+        let mut store =
+            Self { place, engine, entry, version, manifest_report, tables: Vec::new(), missing: Vec::new(), checks };
+        store.match_files();
+        store
+    }
+
+    /// Compares what the MANIFEST names with what is there.
+    fn match_files(&mut self) {
+        for table in std::mem::take(&mut self.version.tables).into_values() {
+            let [ldb, sst] = names::table(table.number);
+            if self.place.entry(&ldb).is_none() && self.place.entry(&sst).is_none() {
+                self.checks.add(table::missing(&self.place, &table, &ldb));
+                self.missing.push(table.number);
+            }
+            self.tables.push(table);
+        }
+        if self.entry.usable().is_some() {
+            if let Some(finding) = journal::missing(&self.place, &self.version) {
+                self.checks.add(finding);
+            }
+            let unreferenced = self.unreferenced();
+            if !unreferenced.is_empty() {
+                let detail =
+                    format!("{} tables that the MANIFEST does not name; no engine reads them", unreferenced.len());
+                let path = self.place.dir.path();
+                self.checks.add(Finding::new(FindingKind::Unreferenced, &self.place.database, path, detail));
+            }
+        }
+    }
+
+    /// Tables that are there but not live.
+    pub(crate) fn unreferenced(&self) -> Vec<u64> {
+        let mut live: Vec<u64> = self.tables.iter().map(|table| table.number).collect();
+        live.sort_unstable();
+        let there = self.place.entries.iter().filter_map(|entry| match Name::parse(entry.name.to_str()?) {
+            Some(Name::Table(number)) => Some(number),
+            _ => None,
+        });
+        there.filter(|number| live.binary_search(number).is_err()).collect()
+    }
+
+    /// The runs that the engine would read after its next open.
+    pub(crate) fn runs(&self) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
+        let reader = Arc::new(Tables::new(&self.place, table_file));
+        let mut memory = MemTable::default();
+        let report = journal::read(&self.place, &self.version, self.engine, |write| {
+            memory.put(write.key, write.trailer, write.value)
+        });
+        // Damage in a journal is a finding; the view shows what the engine would be left with. What could not be read
+        // at all must not pass as an absent key.
+        if let Some(reason) = report.checks.untold.into_iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))) {
+            return Err(ViewError::CouldNotTell(reason));
+        }
+        let mut runs: Vec<Box<dyn Run + '_>> = Vec::new();
+        if memory.len() > 0 {
+            runs.push(Box::new(memory));
+        }
+        let mut levels: Vec<Vec<&LiveTable>> = Vec::new();
+        for table in &self.tables {
+            if table.level == 0 {
+                runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))));
+                continue;
+            }
+            let level = usize::from(table.level);
+            if levels.len() <= level {
+                levels.resize(level.saturating_add(1), Vec::new());
+            }
+            if let Some(tables) = levels.get_mut(level) {
+                tables.push(table);
+            }
+        }
+        for tables in levels.into_iter().filter(|tables| !tables.is_empty()) {
+            runs.push(Box::new(LevelRun::new(tables, Arc::clone(&reader))));
+        }
+        Ok(runs)
+    }
+}
+
+/// The name under which a table is there.
+pub(crate) fn table_file(place: &Place, number: u64) -> String {
+    let [ldb, sst] = names::table(number);
+    if place.entry(&ldb).is_none() && place.entry(&sst).is_some() { sst } else { ldb }
+}
+
+impl Store for LevelDbStore {
+    fn entry_checks(&self) -> &Checks {
+        &self.checks
+    }
+
+    fn tables(&self) -> Vec<TableRef> {
+        let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
+        let there = self.tables.iter().enumerate().filter(|(_, table)| !self.missing.contains(&table.number));
+        there
+            .map(|(index, table)| TableRef { index, file: table_file(&self.place, table.number), bytes: bytes(table) })
+            .collect()
+    }
+
+    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks {
+        let Some(live) = self.tables.get(index) else { return Checks::default() };
+        match self.place.dir.file(table_file(&self.place, live.number)) {
+            Ok(file) => table::check(&self.place, live, &file, scratch),
+            Err(error) => {
+                let mut checks = Checks::default();
+                checks.add(Reason::Unreadable(error));
+                checks
+            }
+        }
+    }
+
+    fn check_rest(&self, _scratch: &mut Scratch) -> Checks {
+        let mut checks = Checks::default();
+        if self.entry.usable().is_some() {
+            checks.extend(journal::read(&self.place, &self.version, self.engine, |_| Ok(())).checks);
+        }
+        checks.extend(trace::read(&self.place));
+        checks
+    }
+
+    fn prediction(&self, _scratch: &mut Scratch) -> Option<Prediction> {
+        predict::predict(self)
+    }
+
+    fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
+        Ok(Box::new(Merged { runs: self.runs()?, meaning: leveldb_meaning }))
+    }
+}
