@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use crate::leveldb::current::{self, EntryPoint};
-use crate::leveldb::log_checks::LogReport;
-use crate::leveldb::manifest::{self, LiveTable, Version};
+use crate::leveldb::manifest::{self, Version};
 use crate::leveldb::names::{self, Name};
 use crate::leveldb::trace::{self, Gap};
-use crate::leveldb::view::{LevelRun, Tables};
+use crate::leveldb::view;
 use crate::leveldb::{journal, predict, table};
+use crate::lsm::level_run::{self, LevelRun};
+use crate::lsm::live_table::{self, LiveTable};
+use crate::lsm::log_checks::LogReport;
 use crate::lsm::memory::MemTable;
 use crate::lsm::merge::{Merged, Run, leveldb_meaning};
 use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
@@ -56,7 +58,7 @@ impl LevelDbStore {
         for table in std::mem::take(&mut self.version.tables).into_values() {
             let [ldb, sst] = names::table(table.number);
             if self.place.entry(&ldb).is_none() && self.place.entry(&sst).is_none() {
-                self.checks.add(table::missing(&self.place, &table, &ldb));
+                self.checks.add(live_table::missing(&self.place, &table, &ldb));
                 self.missing.push(table.number);
             }
             self.tables.push(table);
@@ -91,7 +93,7 @@ impl LevelDbStore {
     fn gap(&self, number: u64) -> Gap {
         let live = self.tables.iter().find(|table| table.number == number && table.bytes <= FLUSHED_BYTES_MAX);
         let Some(live) = live else { return Gap::Unknown };
-        let run = LevelRun::new(vec![live], Arc::new(Tables::new(&self.place, table_file)));
+        let run = LevelRun::new(vec![live], Arc::new(view::tables(&self.place)));
         let Ok(mut cursor) = run.cursor(&[]) else { return Gap::Unknown };
         let (mut count, mut lowest, mut highest) = (0_u64, u64::MAX, 0_u64);
         loop {
@@ -113,7 +115,7 @@ impl LevelDbStore {
 
     /// The runs that the engine would read after its next open.
     pub(crate) fn runs(&self) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
-        let reader = Arc::new(Tables::new(&self.place, table_file));
+        let reader = Arc::new(view::tables(&self.place));
         let mut memory = MemTable::default();
         let report = journal::read(&self.place, &self.version, self.engine, |write| {
             memory.put(write.key, write.trailer, write.value)
@@ -127,23 +129,7 @@ impl LevelDbStore {
         if memory.len() > 0 {
             runs.push(Box::new(memory));
         }
-        let mut levels: Vec<Vec<&LiveTable>> = Vec::new();
-        for table in &self.tables {
-            if table.level == 0 {
-                runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))));
-                continue;
-            }
-            let level = usize::from(table.level);
-            if levels.len() <= level {
-                levels.resize(level.saturating_add(1), Vec::new());
-            }
-            if let Some(tables) = levels.get_mut(level) {
-                tables.push(table);
-            }
-        }
-        for tables in levels.into_iter().filter(|tables| !tables.is_empty()) {
-            runs.push(Box::new(LevelRun::new(tables, Arc::clone(&reader))));
-        }
+        runs.extend(level_run::runs(self.tables.iter(), &reader));
         Ok(runs)
     }
 }

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use crate::leveldb::LevelDbStore;
 use crate::leveldb::batch::Batch;
 use crate::leveldb::leveldb_store::table_file;
-use crate::leveldb::manifest::LiveTable;
-use crate::leveldb::view::{LevelRun, Tables};
+use crate::leveldb::view;
 use crate::leveldb::{journal, names};
+use crate::lsm::level_run::LevelRun;
+use crate::lsm::live_table::LiveTable;
 use crate::lsm::memory::MemTable;
 use crate::lsm::merge::{Merged, Run, leveldb_meaning};
 use crate::store::{Depth, Prediction};
@@ -71,7 +72,7 @@ fn count(store: &LevelDbStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<
     }
     let kept = keys(&Merged { runs: store.runs()?, meaning: leveldb_meaning })?;
     let mut runs = store.runs()?;
-    let reader = Arc::new(Tables::new(&store.place, table_file));
+    let reader = Arc::new(view::tables(&store.place));
     for table in &doomed {
         runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))) as Box<dyn Run + '_>);
     }
@@ -91,7 +92,7 @@ fn doomed(store: &LevelDbStore, number: u64) -> Option<LiveTable> {
     let bytes = store.place.entry(&table_file(&store.place, number))?.bytes;
     let smallest = [0_u8; 8].map(|_| u8::MAX);
     let largest = [[u8::MAX; 32].as_slice(), &[0; 8]].concat();
-    Some(LiveTable { number, level: 0, bytes, smallest: smallest.into(), largest: largest.into() })
+    Some(LiveTable { number, level: 0, bytes, smallest: smallest.into(), largest: largest.into(), sequences: None })
 }
 
 fn keys(view: &dyn KeyValues) -> Result<u64, ViewError> {

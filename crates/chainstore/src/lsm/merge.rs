@@ -20,6 +20,12 @@ pub(crate) trait Run: Send + Sync {
     /// All writes from a key on: users ascending, each one's writes newest first.
     fn cursor<'a>(&'a self, from: &[u8]) -> Result<Box<dyn RunCursor + 'a>, ViewError>;
 
+    /// The highest sequence of a range deletion in this run that covers a key; 0 if there is none.
+    fn covering(&self, user: &[u8]) -> Result<u64, ViewError> {
+        let _ = user;
+        Ok(0)
+    }
+
     /// The largest key below a bound, deleted or not.
     fn last_user_below(&self, bound: Option<&[u8]>) -> Result<Option<Box<[u8]>>, ViewError>;
 }
@@ -70,6 +76,11 @@ impl Merged<'_> {
 
     fn visible(&self, entry: RunEntry) -> Result<Option<Entry>, ViewError> {
         let kind = entry.trailer.to_le_bytes()[0];
+        for run in &self.runs {
+            if run.covering(&entry.user)? > entry.trailer >> 8 {
+                return Ok(None);
+            }
+        }
         match (self.meaning)(kind) {
             Meaning::Set => Ok(Some((entry.user, entry.value))),
             Meaning::Delete => Ok(None),

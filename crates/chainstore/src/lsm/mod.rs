@@ -4,14 +4,30 @@ pub(crate) mod internal_key;
 
 pub(crate) mod row_block;
 
+pub(crate) mod trailer;
+
+pub(crate) mod unpack;
+
 pub(crate) mod block;
 
 pub(crate) mod bad_block;
 
+pub(crate) mod block_checker;
+
 pub(crate) mod framing;
+
+pub(crate) mod records;
+
+pub(crate) mod log_checks;
 
 pub(crate) mod merge;
 
 pub(crate) mod memory;
 
 pub(crate) mod cache;
+
+pub(crate) mod live_table;
+
+pub(crate) mod tables;
+
+pub(crate) mod level_run;

@@ -1,17 +1,14 @@
-//! Records of a journal or MANIFEST as goleveldb puts them together, and every break on the way. *Files, read-only.*
+//! Records of a journal or MANIFEST as engines put them together, and every break on the way. *Files, read-only.*
 //!
 //! Source: goleveldb `leveldb/journal/journal.go` (`nextChunk`): at a broken chunk the *rest of its 32 KiB block* is
-//! dropped, and so is the record that it interrupts. C++ LevelDB `db/log_reader.cc` drops the same bytes.
+//! dropped, and so is the record that it interrupts. C++ LevelDB `db/log_reader.cc` drops the same bytes. Pebble
+//! `record/record.go` reads no further; here reading goes on, since what still follows tells damage from a torn end.
 
 use crate::attribution::{flip_in_covered, flip_in_masked_checksum};
 use crate::data_file::{DataFile, PAGE, SecondRead};
 use crate::files::{ReadError, ReadProblem};
-use crate::lsm::framing::{Blocks, Chunk, ChunkState, LEGACY, chunk_at, covered, next_good_chunk};
+use crate::lsm::framing::{AtBreak, Blocks, Chunk, ChunkState, Dialect, Position, chunk_at, covered, next_good_chunk};
 use crate::{Attribution, crc32c, unmask};
-
-const FULL: u8 = 1;
-const FIRST: u8 = 2;
-const LAST: u8 = 4;
 
 /// A record above this is not put together; an honest batch is far smaller.
 pub(crate) const RECORD_BYTES_MAX: usize = 512 << 20;
@@ -45,6 +42,11 @@ pub(crate) enum Event {
         /// Whether the file simply ends, as after a crash.
         at_end: bool,
     },
+    /// The log ends here, and an earlier log's bytes follow.
+    Ended {
+        /// Where.
+        offset: u64,
+    },
     /// The device does not give a block.
     Unreadable(ReadError),
 }
@@ -54,7 +56,7 @@ pub(crate) enum Event {
 pub(crate) struct Break {
     /// What stands there.
     pub(crate) chunk: Chunk,
-    /// Bytes that the engine drops from there on.
+    /// Bytes that the engine drops from there on; those of the chunk alone, if it stops here.
     pub(crate) dropped: u64,
     /// The record that is cut by it, if one was open.
     pub(crate) cuts_record: Option<u64>,
@@ -85,6 +87,7 @@ pub(crate) enum After {
 /// Puts records together.
 pub(crate) struct Records<'a> {
     file: &'a DataFile,
+    dialect: Dialect,
     blocks: Blocks<'a>,
     at: usize,
     record: Vec<u8>,
@@ -95,9 +98,10 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(file: &'a DataFile) -> Self {
+    pub(crate) fn new(file: &'a DataFile, dialect: Dialect) -> Self {
         Self {
             file,
+            dialect,
             blocks: Blocks::new(file),
             at: 0,
             record: Vec::new(),
@@ -116,7 +120,7 @@ impl<'a> Records<'a> {
     /// What comes next; none at the end.
     pub(crate) fn advance(&mut self) -> Option<Event> {
         while !self.ended {
-            if let Some(chunk) = chunk_at(self.blocks.bytes(), self.blocks.start(), self.at, LEGACY) {
+            if let Some(chunk) = chunk_at(self.blocks.bytes(), self.blocks.start(), self.at, self.dialect) {
                 if let Some(event) = self.take(chunk) {
                     return Some(event);
                 }
@@ -141,10 +145,14 @@ impl<'a> Records<'a> {
     }
 
     fn take(&mut self, chunk: Chunk) -> Option<Event> {
+        if chunk.state == ChunkState::LogEnds && self.open.is_none() {
+            self.at = self.blocks.bytes().len();
+            return Some(Event::Ended { offset: chunk.offset });
+        }
         if !chunk.is_good() || self.record.len().saturating_add(chunk.length) > RECORD_BYTES_MAX {
             return Some(Event::Broken(Box::new(self.broken(chunk))));
         }
-        let begins = chunk.kind == FULL || chunk.kind == FIRST;
+        let begins = matches!(chunk.position(), Position::Full | Position::First);
         match (begins, self.open) {
             (true, Some(offset)) => {
                 // goleveldb glues such a chunk on as if it were a middle one; the batch then fails to decode.
@@ -163,7 +171,7 @@ impl<'a> Records<'a> {
         self.record.extend_from_slice(self.blocks.bytes().get(payload).unwrap_or_default());
         self.at = self.at.saturating_add(chunk.total());
         let offset = *self.open.get_or_insert(chunk.offset);
-        if chunk.kind == FULL || chunk.kind == LAST {
+        if matches!(chunk.position(), Position::Full | Position::Last) {
             self.open = None;
             self.dropped_before = false;
             return Some(Event::Record { offset });
@@ -175,26 +183,34 @@ impl<'a> Records<'a> {
         let bytes = self.blocks.bytes();
         let start = self.blocks.start();
         let from_header = bytes.get(self.at..).unwrap_or_default();
-        let next = chunk_at(bytes, start, self.at.saturating_add(chunk.total()), LEGACY);
+        let dialect = self.dialect;
+        let next = chunk_at(bytes, start, self.at.saturating_add(chunk.total()), dialect);
         let chained = chunk.state != ChunkState::ZeroHeader && next.is_some_and(|next| next.is_good());
         let after = if chained {
             After::GoodChunk
         } else if chunk.state == ChunkState::ZeroHeader {
             let blank = from_header.iter().all(|byte| *byte == 0);
             if blank { After::Nothing } else { After::BytesAfterZeros }
-        } else if self.searches < SEARCHES_MAX && next_good_chunk(bytes, start, self.at, LEGACY).is_some() {
+        } else if self.searches < SEARCHES_MAX && next_good_chunk(bytes, start, self.at, dialect).is_some() {
             After::Lookalike
         } else {
             After::Nothing
         };
         let result = Break {
             chunk,
-            dropped: from_header.len() as u64,
+            dropped: match dialect.at_break {
+                AtBreak::DropsBlock => from_header.len() as u64,
+                AtBreak::Stops => chunk.total().min(from_header.len()) as u64,
+            },
             cuts_record: self.open,
-            attribution: attribute(from_header, &chunk),
+            attribution: attribute(from_header, &chunk, dialect),
             after,
             second_read: self.file.read_again(from_header, chunk.offset),
-            salvaged: if chained { salvage(bytes, start, self.at.saturating_add(chunk.total())) } else { Vec::new() },
+            salvaged: if chained {
+                salvage(bytes, start, self.at.saturating_add(chunk.total()), dialect)
+            } else {
+                Vec::new()
+            },
         };
         self.searches = self.searches.saturating_add(1);
         self.at = bytes.len();
@@ -205,11 +221,11 @@ impl<'a> Records<'a> {
 }
 
 /// Whole records that follow each other from `at` on.
-fn salvage(block: &[u8], start: u64, mut at: usize) -> Vec<Vec<u8>> {
+fn salvage(block: &[u8], start: u64, mut at: usize, dialect: Dialect) -> Vec<Vec<u8>> {
     let mut records = Vec::new();
-    while let Some(chunk) = chunk_at(block, start, at, LEGACY).filter(Chunk::is_good) {
+    while let Some(chunk) = chunk_at(block, start, at, dialect).filter(Chunk::is_good) {
         let payload = at.saturating_add(chunk.header)..at.saturating_add(chunk.total());
-        if chunk.kind == FULL {
+        if chunk.position() == Position::Full {
             records.extend(block.get(payload).map(<[u8]>::to_vec));
         }
         at = at.saturating_add(chunk.total());
@@ -217,34 +233,52 @@ fn salvage(block: &[u8], start: u64, mut at: usize) -> Vec<Vec<u8>> {
     records
 }
 
-/// One flipped bit in payload or type, in the stored checksum, or in the length.
-fn attribute(from_header: &[u8], chunk: &Chunk) -> Attribution {
+/// One flipped bit in payload, log number or type, in the stored checksum, or in the length.
+fn attribute(from_header: &[u8], chunk: &Chunk, dialect: Dialect) -> Attribution {
     let flip =
         |byte: usize, bit: u8| Attribution::SingleBitFlip { offset: chunk.offset.saturating_add(byte as u64), bit };
     if chunk.state == ChunkState::ZeroHeader {
         let zeros = from_header.iter().take_while(|byte| **byte == 0).count() as u64;
         return Attribution::ZeroedPage { offset: chunk.offset, bytes: zeros };
     }
-    if let Some(covered) = covered(from_header, chunk) {
-        if let Some(found) = flip_in_covered(covered, unmask(chunk.stored)) {
-            return flip(found.byte.saturating_add(6), found.bit);
+    // The type byte itself may be the flipped one, so each length of header is tried.
+    let mut probe = from_header.to_vec();
+    for header in [dialect.shortest, dialect.longest] {
+        let guess = Chunk { header, ..*chunk };
+        let Some(covered) = covered(from_header, &guess) else { continue };
+        let found =
+            flip_in_covered(covered, unmask(chunk.stored)).map(|found| (found.byte.saturating_add(6), found.bit));
+        let stored = flip_in_masked_checksum(chunk.stored, crc32c(covered))
+            .map(|bit| (usize::try_from(bit / 8).unwrap_or_default(), u8::try_from(bit % 8).unwrap_or_default()));
+        let candidates = found.into_iter().chain(stored).filter(|(byte, bit)| is_own(&mut probe, *byte, *bit, dialect));
+        if let Some((byte, bit)) = { candidates }.next() {
+            return flip(byte, bit);
         }
-        if let Some(bit) = flip_in_masked_checksum(chunk.stored, crc32c(covered)) {
-            return flip(usize::try_from(bit / 8).unwrap_or_default(), u8::try_from(bit % 8).unwrap_or_default());
+        if dialect.shortest == dialect.longest {
+            break;
         }
     }
     if let Some(zeroed) = zeroed_page(from_header, chunk.offset) {
         return zeroed;
     }
     for bit in 0..16_u8 {
-        let other = Chunk { length: chunk.length ^ (1 << bit), ..*chunk };
-        let fits = other.length > 0
-            && covered(from_header, &other).is_some_and(|covered| crc32c(covered) == unmask(chunk.stored));
-        if fits {
-            return flip(usize::from(4 + bit / 8), bit % 8);
+        let (byte, in_byte) = (usize::from(4 + bit / 8), bit % 8);
+        if is_own(&mut probe, byte, in_byte, dialect) {
+            return flip(byte, in_byte);
         }
     }
     Attribution::Unknown
+}
+
+/// Whether flipping one bit makes a good chunk of this very log. Behind a log's end there may be an earlier log's bytes,
+/// and whatever is wrong with those harms nobody.
+fn is_own(probe: &mut [u8], byte: usize, bit: u8, dialect: Dialect) -> bool {
+    let toggle = |probe: &mut [u8]| probe.get_mut(byte).into_iter().for_each(|broken| *broken ^= 1 << bit);
+    toggle(probe);
+    let own = chunk_at(probe, 0, 0, dialect)
+        .is_some_and(|chunk| chunk.is_good() && chunk.length > 0 && chunk.log_number == dialect.log_number);
+    toggle(probe);
+    own
 }
 
 /// The first run of whole pages of zeros from a chunk on.
