@@ -28,6 +28,8 @@ mod store;
 
 mod leveldb;
 
+mod pebble;
+
 mod density;
 
 mod places;

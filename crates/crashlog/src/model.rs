@@ -105,7 +105,11 @@ impl Model {
 
     /// Builds a model from trained weights; features in any order.
     #[must_use]
-    pub fn from_weights(settings: Settings, bias: [i16; SCORES], mut features: Vec<(FeatureKey, [i16; SCORES])>) -> Self {
+    pub fn from_weights(
+        settings: Settings,
+        bias: [i16; SCORES],
+        mut features: Vec<(FeatureKey, [i16; SCORES])>,
+    ) -> Self {
         features.sort_unstable_by_key(|(key, _)| *key);
         features.dedup_by_key(|(key, _)| *key);
         let (keys, weights) = features.into_iter().unzip();

@@ -218,7 +218,9 @@ impl Matcher {
             let Some(phrases) = usize::try_from(*literal).ok().and_then(|at| index.phrases_of_literal.get(at)) else {
                 continue;
             };
-            out.extend(phrases.iter().filter(|phrase| self.holds(index, **phrase, record)).map(|phrase| PhraseIndex(*phrase)));
+            out.extend(
+                phrases.iter().filter(|phrase| self.holds(index, **phrase, record)).map(|phrase| PhraseIndex(*phrase)),
+            );
         }
         out.sort_unstable();
         out.dedup();

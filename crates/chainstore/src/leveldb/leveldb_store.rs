@@ -8,6 +8,7 @@ use crate::leveldb::names::{self, Name};
 use crate::leveldb::trace::{self, Gap};
 use crate::leveldb::view;
 use crate::leveldb::{journal, predict, table};
+use crate::lsm::file_number;
 use crate::lsm::level_run::{self, LevelRun};
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::LogReport;
@@ -41,7 +42,7 @@ impl LevelDbStore {
         let mut version = Version::default();
         let mut manifest_report = LogReport::default();
         if let Some(number) = entry.usable() {
-            match place.dir.file(names::manifest(number)) {
+            match place.dir.file(file_number::manifest(number)) {
                 Ok(file) => (version, manifest_report) = manifest::replay(&place, &file),
                 Err(error) => checks.add(Reason::Unreadable(error)),
             }

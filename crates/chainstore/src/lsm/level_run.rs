@@ -185,22 +185,6 @@ struct LevelCursor<'a, 's> {
 }
 
 impl LevelCursor<'_, '_> {
-    /// The next write of the block; none at its end.
-    fn in_block(&self, position: &mut Position) -> Result<Option<RunEntry>, ViewError> {
-        let Some((handle, block)) = position.block.clone() else { return Ok(None) };
-        let in_block = |error| broken(&position.open, handle.offset, &error);
-        let rows = RowBlock::parse(&block, position.open.top_bits).map_err(in_block)?;
-        let mut row = RowCursor::resume(rows, position.at, std::mem::take(&mut position.key));
-        if !row.advance().map_err(|error| broken(&position.open, handle.offset, &error))? {
-            position.block = None;
-            return Ok(None);
-        }
-        let found = entry(&position.open, handle, &row)?;
-        position.at = row.position();
-        position.key = row.into_key();
-        Ok(Some(found))
-    }
-
     /// To the next block; false at the end of the table.
     fn next_block(&self, position: &mut Position) -> Result<bool, ViewError> {
         let open = Arc::clone(&position.open);
@@ -220,6 +204,22 @@ impl LevelCursor<'_, '_> {
     }
 }
 
+/// The next write of the block; none at its end.
+fn in_block(position: &mut Position) -> Result<Option<RunEntry>, ViewError> {
+    let Some((handle, block)) = position.block.clone() else { return Ok(None) };
+    let damaged = |error| broken(&position.open, handle.offset, &error);
+    let rows = RowBlock::parse(&block, position.open.top_bits).map_err(damaged)?;
+    let mut row = RowCursor::resume(rows, position.at, std::mem::take(&mut position.key));
+    if !row.advance().map_err(|error| broken(&position.open, handle.offset, &error))? {
+        position.block = None;
+        return Ok(None);
+    }
+    let found = entry(&position.open, handle, &row)?;
+    position.at = row.position();
+    position.key = row.into_key();
+    Ok(Some(found))
+}
+
 impl RunCursor for LevelCursor<'_, '_> {
     fn advance(&mut self) -> Result<Option<RunEntry>, ViewError> {
         if let Some(entry) = self.pending.take() {
@@ -234,7 +234,7 @@ impl RunCursor for LevelCursor<'_, '_> {
                 let (number, index_key, key) = (live.number, Vec::new(), Vec::new());
                 Position { open, number, index_at: 0, index_key, block: None, at: 0, key }
             };
-            if let Some(entry) = self.in_block(&mut position)? {
+            if let Some(entry) = in_block(&mut position)? {
                 self.place = Some(position);
                 return Ok(Some(entry));
             }

@@ -17,6 +17,15 @@ pub(crate) struct LiveTable {
     pub(crate) sequences: Option<(u64, u64)>,
 }
 
+impl LiveTable {
+    /// A table that no MANIFEST names any more: its bounds are unknown, so every key is sought in it.
+    pub(crate) fn unbounded(number: u64, bytes: u64) -> Self {
+        let smallest = [u8::MAX; internal_key::TRAILER_BYTES];
+        let largest = [[u8::MAX; 32].as_slice(), &[0; internal_key::TRAILER_BYTES]].concat();
+        Self { number, level: 0, bytes, smallest: smallest.into(), largest: largest.into(), sequences: None }
+    }
+}
+
 /// Tables of one level below 0 whose keys overlap.
 pub(crate) fn overlaps<'a>(tables: impl Iterator<Item = &'a LiveTable>) -> Vec<(u64, u64)> {
     let mut sorted: Vec<&LiveTable> = tables.filter(|table| table.level > 0).collect();

@@ -132,6 +132,16 @@ impl KeyValues for Merged<'_> {
     }
 }
 
+/// How many keys a view has.
+pub(crate) fn count_keys(view: &dyn KeyValues) -> Result<u64, ViewError> {
+    let mut count = 0_u64;
+    for entry in view.range(&[], None) {
+        entry?;
+        count = count.saturating_add(1);
+    }
+    Ok(count)
+}
+
 struct Head<'a> {
     head: Option<RunEntry>,
     cursor: Box<dyn RunCursor + 'a>,

@@ -1,5 +1,7 @@
 //! What LevelDB, Pebble and RocksDB have in common: internal keys, row blocks, block trailers, chunked logs, merging.
 
+pub(crate) mod file_number;
+
 pub(crate) mod internal_key;
 
 pub(crate) mod row_block;

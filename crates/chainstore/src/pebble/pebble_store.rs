@@ -1,0 +1,188 @@
+//! One Pebble directory, taken apart into checks. *Files, read-only.*
+
+use std::sync::Arc;
+
+use crate::lsm::file_number;
+use crate::lsm::level_run;
+use crate::lsm::live_table::{self, LiveTable};
+use crate::lsm::log_checks::LogReport;
+use crate::lsm::merge::{Merged, Run};
+use crate::pebble::entry::{self, EntryPoint};
+use crate::pebble::manifest::{self, Replay, Version};
+use crate::pebble::names::{self, Name};
+use crate::pebble::options::{self, Options};
+use crate::pebble::range_del::Memory;
+use crate::pebble::table::{self, Circumstances};
+use crate::pebble::view::{self, meaning};
+use crate::pebble::{predict, trace, wal};
+use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
+use crate::{Checks, Finding, FindingKind, KeyValues, Reason, ViewError};
+
+/// A Pebble directory whose entry point and MANIFEST have been read.
+pub(crate) struct PebbleStore {
+    pub(crate) place: Place,
+    pub(crate) entry: EntryPoint,
+    pub(crate) options: Options,
+    pub(crate) version: Version,
+    pub(crate) manifest_report: LogReport,
+    /// Live tables.
+    pub(crate) tables: Vec<LiveTable>,
+    /// The numbers of those that have no file.
+    missing: Vec<u64>,
+    /// The engine's error before it looks at WALs, if it would not open.
+    pub(crate) refused: Option<String>,
+    checks: Checks,
+}
+
+impl PebbleStore {
+    /// Follows the entry point and replays the MANIFEST. An error is a format that is not read.
+    pub(crate) fn open(place: Place) -> Result<Self, Reason> {
+        let mut checks = Checks::default();
+        let entry = entry::follow(&place, &mut checks)?;
+        let options = options::read(&place, &mut checks);
+        let mut replay = Replay::default();
+        if let Some(number) = entry.usable() {
+            match place.dir.file(file_number::manifest(number)) {
+                Ok(file) => replay = manifest::replay(&place, &file),
+                Err(error) => checks.add(Reason::Unreadable(error)),
+            }
+        }
+        let Replay { version, report, refused } = replay;
+        let malformed = entry.manifest.is_some() && version.is_malformed();
+        let refused = entry
+            .refused
+            .clone()
+            .or(refused)
+            .or_else(|| malformed.then(|| "pebble: malformed manifest file".to_owned()));
+        let mut store = Self {
+            place,
+            entry,
+            options,
+            version,
+            manifest_report: report,
+            tables: Vec::new(),
+            missing: Vec::new(),
+            refused,
+            checks,
+        };
+        store.checks.extend(std::mem::take(&mut store.manifest_report.checks));
+        store.match_files();
+        Ok(store)
+    }
+
+    /// Compares what the MANIFEST names with what is there, as the engine does before it opens.
+    fn match_files(&mut self) {
+        for table in std::mem::take(&mut self.version.tables).into_values() {
+            let name = names::table(table.number);
+            let (level, number) = (table.level, table.number);
+            let inconsistent = match self.place.entry(&name) {
+                None => {
+                    self.checks.add(live_table::missing(&self.place, &table, &name));
+                    self.missing.push(table.number);
+                    Some(format!("L{level}: {number:06}: file {number:06} unknown to the objstorage provider"))
+                }
+                Some(entry) if entry.bytes != table.bytes => Some(format!(
+                    "L{level}: {number:06}: object size mismatch ({name}): {} (disk) != {} (MANIFEST)",
+                    entry.bytes, table.bytes
+                )),
+                Some(_) => None,
+            };
+            self.refused = self.refused.take().or(inconsistent);
+            self.tables.push(table);
+        }
+        self.refused = self.refused.take().or_else(|| self.options.refused.clone());
+        if self.entry.usable().is_none() {
+            return;
+        }
+        self.checks.extend(trace::read(&self.place, &self.entry, &self.version, self.tables.len()));
+        if let Some(finding) = wal::missing(&self.place, &self.version) {
+            self.checks.add(finding);
+        }
+        let unreferenced = self.unreferenced();
+        if !unreferenced.is_empty() {
+            let detail = format!(
+                "{} tables that the MANIFEST does not name; the engine deletes them at its next start",
+                unreferenced.len()
+            );
+            let path = self.place.dir.path();
+            self.checks.add(Finding::new(FindingKind::Unreferenced, &self.place.database, path, detail));
+        }
+    }
+
+    /// Tables that are there but not live.
+    pub(crate) fn unreferenced(&self) -> Vec<u64> {
+        let mut live: Vec<u64> = self.tables.iter().map(|table| table.number).collect();
+        live.sort_unstable();
+        self.tables_there().filter(|number| live.binary_search(number).is_err()).collect()
+    }
+
+    /// All tables that are there.
+    pub(crate) fn tables_there(&self) -> impl Iterator<Item = u64> + '_ {
+        self.place.entries.iter().filter_map(|entry| match Name::parse(entry.name.to_str()?) {
+            Some(Name::Table(number)) => Some(number),
+            _ => None,
+        })
+    }
+
+    /// What the WALs from a number on give.
+    pub(crate) fn memory(&self, version: &Version) -> Result<Memory, ViewError> {
+        let mut memory = Memory::default();
+        let report =
+            wal::read(&self.place, version, &self.options, |write| memory.put(write.key, write.trailer, write.value));
+        // Damage in a WAL is a finding; the view shows what the engine would be left with. What could not be read at all
+        // must not pass as an absent key.
+        if let Some(reason) = report.checks.untold.into_iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))) {
+            return Err(ViewError::CouldNotTell(reason));
+        }
+        memory.sort();
+        Ok(memory)
+    }
+
+    /// The runs that the engine would read after its next open.
+    pub(crate) fn runs(&self) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
+        let reader = Arc::new(view::tables(&self.place));
+        let mut runs: Vec<Box<dyn Run + '_>> = vec![Box::new(self.memory(&self.version)?)];
+        runs.extend(level_run::runs(self.tables.iter(), &reader));
+        Ok(runs)
+    }
+}
+
+impl Store for PebbleStore {
+    fn entry_checks(&self) -> &Checks {
+        &self.checks
+    }
+
+    fn tables(&self) -> Vec<TableRef> {
+        let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
+        let there = self.tables.iter().enumerate().filter(|(_, table)| !self.missing.contains(&table.number));
+        there.map(|(index, table)| TableRef { index, file: names::table(table.number), bytes: bytes(table) }).collect()
+    }
+
+    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks {
+        let Some(live) = self.tables.get(index) else { return Checks::default() };
+        let circumstances = Circumstances { format: self.entry.format, by_v1: !self.options.by_v2 };
+        match self.place.dir.file(names::table(live.number)) {
+            Ok(file) => table::check(&self.place, live, &file, circumstances, scratch),
+            Err(error) => {
+                let mut checks = Checks::default();
+                checks.add(Reason::Unreadable(error));
+                checks
+            }
+        }
+    }
+
+    fn check_rest(&self, _scratch: &mut Scratch) -> Checks {
+        match self.entry.usable() {
+            Some(_) => wal::read(&self.place, &self.version, &self.options, |_| Ok(())).checks,
+            None => Checks::default(),
+        }
+    }
+
+    fn prediction(&self, _scratch: &mut Scratch) -> Option<Prediction> {
+        predict::predict(self)
+    }
+
+    fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
+        Ok(Box::new(Merged { runs: self.runs()?, meaning }))
+    }
+}

@@ -1,0 +1,169 @@
+//! The WALs that the engine replays at its next open. *Files, read-only.*
+//!
+//! Source: pebble v1.1 `open.go` (`replayWAL`), `record/record.go`, `record/log_writer.go`; formats 3. The engine uses the
+//! files of old logs again, so that behind a log's end there are an earlier log's bytes, or zeros. A WAL that later ones
+//! follow was closed, and must end whole (`strict_wal_tail`).
+
+use crate::lsm::framing::{AtBreak, recyclable};
+use crate::lsm::log_checks::{self, Role};
+use crate::pebble::batch::{Batch, Write};
+use crate::pebble::manifest::Version;
+use crate::pebble::names::{self, Name};
+use crate::pebble::options::Options;
+use crate::store::Place;
+use crate::{Checks, CutError, Finding, FindingKind, Reason};
+
+/// What reading the WALs gave besides their writes.
+#[derive(Debug, Default)]
+pub(crate) struct WalReport {
+    pub(crate) checks: Checks,
+    /// Bytes that the engine does not read although they are this log's.
+    pub(crate) dropped_by_damage: u64,
+    /// Whole records among those.
+    pub(crate) salvaged: Vec<Vec<u8>>,
+    /// The engine's error, if it would not open.
+    pub(crate) refused: Option<String>,
+}
+
+/// The WALs that the engine replays, oldest first.
+pub(crate) fn replayed(place: &Place, version: &Version) -> Vec<u64> {
+    let numbers = place.entries.iter().filter_map(|entry| match Name::parse(entry.name.to_str()?) {
+        Some(Name::Wal(number)) => Some(number),
+        _ => None,
+    });
+    let mut numbers: Vec<u64> = numbers.filter(|number| *number >= version.min_unflushed_wal).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The WAL that the MANIFEST names first. At its start the engine writes the number into the MANIFEST, then makes the
+/// file, then everything with higher numbers: only if there is such a file was the WAL ever there.
+pub(crate) fn missing(place: &Place, version: &Version) -> Option<Finding> {
+    let number = version.min_unflushed_wal;
+    let name = names::wal(number);
+    if number == 0 || place.entry(&name).is_some() {
+        return None;
+    }
+    let later = place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
+        Some(Name::Wal(other) | Name::Table(other) | Name::Options(other)) => other > number,
+        _ => false,
+    });
+    let path = place.dir.path().join(name);
+    let finding = |kind, detail| Finding::new(kind, &place.database, &path, detail);
+    Some(if later {
+        let detail = "the WAL that the MANIFEST names is not there: the newest writes are lost";
+        finding(FindingKind::JournalMissing, detail)
+    } else {
+        let detail = "the WAL that the MANIFEST names was not made yet: the engine's last start was cut short";
+        finding(FindingKind::SelfHealing, detail)
+    })
+}
+
+/// Reads them all and hands out each write that the engine would apply.
+pub(crate) fn read(
+    place: &Place,
+    version: &Version,
+    options: &Options,
+    mut write: impl FnMut(Write<'_>) -> Result<(), Reason>,
+) -> WalReport {
+    let mut report = WalReport::default();
+    let numbers = replayed(place, version);
+    if let Some(reason) = failover(place, version) {
+        report.checks.add(reason);
+    }
+    let newest = numbers.last().copied();
+    let mut sequence = Sequence::default();
+    for number in numbers {
+        let file = match place.dir.file(names::wal(number)) {
+            Ok(file) => file,
+            Err(error) => {
+                report.checks.add(Reason::Unreadable(error));
+                continue;
+            }
+        };
+        let strict = options.strict_wal_tail && newest.is_some_and(|newest| number < newest);
+        let role = if strict { Role::OlderJournal } else { Role::NewestJournal };
+        // The low 32 bits of the file number.
+        let dialect = recyclable(u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(), AtBreak::Stops);
+        let mut problems = Vec::new();
+        let log = log_checks::read(place, &file, role, dialect, |offset, record| {
+            // After an error of the engine nothing is replayed.
+            if !problems.iter().any(|(_, problem)| matches!(problem, Problem::Batch(_))) {
+                problems.extend(sequence.apply(record, &mut write).err().map(|problem| (offset, problem)));
+            }
+        });
+        let explained = report.dropped_by_damage > 0 || !log.checks.untold.is_empty();
+        for (offset, problem) in problems {
+            let finding = |kind, detail: String| Finding::new(kind, &place.database, file.path(), detail).at(offset);
+            match problem {
+                Problem::Gap(from, to) if explained || version.took_in(from, to) => {}
+                Problem::Gap(from, to) => report.checks.add(finding(
+                    FindingKind::RecordsMissing,
+                    format!("{} writes that stood before this record are missing", to.saturating_sub(from)),
+                )),
+                Problem::Batch(detail) => {
+                    report.refused = report.refused.or_else(|| Some("pebble: corrupt log file".to_owned()));
+                    report.checks.add(finding(FindingKind::BatchMalformed, detail));
+                }
+                Problem::Order(detail) => report.checks.add(finding(FindingKind::BatchMalformed, detail)),
+                Problem::Reason(reason) => report.checks.add(reason),
+            }
+        }
+        if strict && log.stopped.is_some() {
+            let words = "pebble: error when replaying WAL: pebble/record: invalid chunk";
+            report.refused = report.refused.or_else(|| Some(words.to_owned()));
+        }
+        report.checks.extend(log.checks);
+        report.dropped_by_damage = report.dropped_by_damage.saturating_add(log.dropped_by_damage);
+        report.salvaged.extend(log.salvaged);
+    }
+    report
+}
+
+fn failover(place: &Place, version: &Version) -> Option<Reason> {
+    let parts = place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
+        Some(Name::FailoverWal(number)) => number >= version.min_unflushed_wal,
+        _ => false,
+    });
+    parts.then(|| Reason::Unsupported("a WAL that was continued on another disk is not read".to_owned()))
+}
+
+#[derive(Debug)]
+enum Problem {
+    /// Sequences from the first up to the second are missing.
+    Gap(u64, u64),
+    /// The engine stops with an error.
+    Batch(String),
+    /// The engine does not notice.
+    Order(String),
+    Reason(Reason),
+}
+
+impl From<CutError> for Problem {
+    fn from(error: CutError) -> Self {
+        Self::Batch(format!("the record fits its checksum but is no batch of writes: {error}"))
+    }
+}
+
+/// The numbers that batches carry: each begins where the one before ended.
+#[derive(Debug, Default)]
+struct Sequence {
+    next: Option<u64>,
+}
+
+impl Sequence {
+    fn apply(&mut self, record: &[u8], write: &mut impl FnMut(Write<'_>) -> Result<(), Reason>) -> Result<(), Problem> {
+        let batch = Batch::parse(record)?;
+        batch.each(|each| write(each).map_err(Problem::Reason))?;
+        let end = batch.sequence.saturating_add(u64::from(batch.count));
+        let before = self.next.replace(end);
+        match before {
+            Some(next) if batch.sequence > next => Err(Problem::Gap(next, batch.sequence)),
+            Some(next) if batch.sequence < next => Err(Problem::Order(format!(
+                "the batch has number {}, though {next} would come next: a record stands here twice, or another's",
+                batch.sequence
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
