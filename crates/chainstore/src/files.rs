@@ -97,8 +97,30 @@ pub enum EntryKind {
     Directory,
     /// A symbolic link.
     Link,
-    /// A FIFO, socket or device; named.
-    Other(&'static str),
+    /// A FIFO.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
+    /// Something that this reader has no word for.
+    Unknown,
+}
+
+impl EntryKind {
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "link",
+            Self::Fifo => "FIFO",
+            Self::Socket => "socket",
+            Self::Device => "device",
+            Self::Unknown => "thing of unknown kind",
+        }
+    }
 }
 
 /// One name in a directory.
@@ -192,7 +214,7 @@ impl DataDir {
         let stat = rustix::fs::fstat(&fd).map_err(|errno| self.error(name, problem(errno, None)))?;
         let entry = describe(name, &stat);
         if entry.kind != EntryKind::File {
-            return Err(self.error(name, ReadProblem::NotAFile(kind_name(entry.kind))));
+            return Err(self.error(name, ReadProblem::NotAFile(entry.kind.name())));
         }
         Ok(DataFile::new(fd, entry.bytes, self.path.join(name), Arc::clone(&self.meter)))
     }
@@ -209,7 +231,7 @@ impl DataDir {
                 rustix::fs::openat(&self.directory, name, flags, Mode::empty())
             })
             .map_err(denied),
-            EntryKind::Other(what) => Err(self.error(name, ReadProblem::NotAFile(what))),
+            other => Err(self.error(name, ReadProblem::NotAFile(other.name()))),
         }
     }
 
@@ -228,8 +250,8 @@ impl DataDir {
         let probe = open(OFlags::PATH | OFlags::CLOEXEC).map_err(failed)?;
         let stat = rustix::fs::fstat(&probe).map_err(failed)?;
         match describe(name, &stat).kind {
-            EntryKind::Other(what) => Err(self.error(name, ReadProblem::NotAFile(what))),
-            _ => quietly(flags, open).map_err(failed),
+            EntryKind::File | EntryKind::Directory => quietly(flags, open).map_err(failed),
+            other => Err(self.error(name, ReadProblem::NotAFile(other.name()))),
         }
     }
 
@@ -263,20 +285,11 @@ fn describe(name: &OsStr, stat: &Stat) -> FileEntry {
         FileType::RegularFile => EntryKind::File,
         FileType::Directory => EntryKind::Directory,
         FileType::Symlink => EntryKind::Link,
-        FileType::Fifo => EntryKind::Other("FIFO"),
-        FileType::Socket => EntryKind::Other("socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => EntryKind::Other("device"),
-        FileType::Unknown => EntryKind::Other("thing of unknown kind"),
+        FileType::Fifo => EntryKind::Fifo,
+        FileType::Socket => EntryKind::Socket,
+        FileType::CharacterDevice | FileType::BlockDevice => EntryKind::Device,
+        FileType::Unknown => EntryKind::Unknown,
     };
     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
     FileEntry { name: name.to_owned(), kind, bytes, changed: (stat.st_mtime, stat.st_mtime_nsec.cast_signed()) }
-}
-
-fn kind_name(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::File => "file",
-        EntryKind::Directory => "directory",
-        EntryKind::Link => "link",
-        EntryKind::Other(what) => what,
-    }
 }

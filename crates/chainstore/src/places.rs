@@ -90,7 +90,7 @@ fn enter(dir: &DataDir, entries: &[FileEntry], level: usize, queue: &mut Vec<(Da
                         .add(Reason::Unsupported(format!("{}: {engine} is not read by this version", path.display())));
                 }
             }
-            EntryKind::File | EntryKind::Other(_) => {}
+            _ => {}
         }
     }
 }

@@ -174,14 +174,16 @@ impl Store for LevelDbStore {
 
     fn tables(&self) -> Vec<TableRef> {
         let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
-        let there = self.tables.iter().enumerate().filter(|(_, table)| !self.missing.contains(&table.number));
+        let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
         there
             .map(|(index, table)| TableRef { index, file: table_file(&self.place, table.number), bytes: bytes(table) })
             .collect()
     }
 
-    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks {
-        let Some(live) = self.tables.get(index) else { return Checks::default() };
+    fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
+        let Some(live) = usize::try_from(index).ok().and_then(|index| self.tables.get(index)) else {
+            return Checks::default();
+        };
         match self.place.dir.file(table_file(&self.place, live.number)) {
             Ok(file) => table::check(&self.place, live, &file, scratch),
             Err(error) => {
