@@ -1,3 +1,34 @@
-//! The project's own chores.
+//! The project's own chores, one file a command: `cargo xtask test`, `cargo xtask tidy`.
 
-fn main() {}
+mod fuzz;
+mod session;
+mod test;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The chores of this repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Run every check: format, tidy, lints, tests, docs, dependencies, short fuzz runs
+    Test(test::Options),
+    /// Check the rules of the house that no compiler knows
+    Tidy,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    match Arguments::parse().chore {
+        Chore::Test(options) => Ok(test::run(&options)),
+        Chore::Tidy => tidy::run(),
+    }
+}
