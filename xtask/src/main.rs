@@ -26,9 +26,20 @@ enum Chore {
     Tidy,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
     match Arguments::parse().chore {
-        Chore::Test(options) => Ok(test::run(&options)),
-        Chore::Tidy => tidy::run(),
+        Chore::Test(options) => test::run(&options),
+        Chore::Tidy => exit_status(&tidy::check()),
+    }
+}
+
+/// Says in one line what went wrong, if anything did.
+fn exit_status(outcome: &anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

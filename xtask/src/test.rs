@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::{
-    fuzz,
+    exit_status, fuzz,
     session::{Line, Session, succeed_within},
     tidy, tools,
 };
@@ -26,12 +26,9 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> ExitCode {
     let mut session = Session::default();
-    let outcome = steps(&mut session, options);
-    if let Err(error) = &outcome {
-        eprintln!("error: {error:#}");
-    }
+    let status = exit_status(&steps(&mut session, options));
     println!("{}", session.summary());
-    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    status
 }
 
 fn steps(session: &mut Session, options: &Options) -> Result<()> {
