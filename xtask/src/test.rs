@@ -37,7 +37,9 @@ fn steps(session: &mut Session, options: &Options) -> Result<()> {
     session.command("clippy", &Line::new("cargo clippy --locked --workspace --all-targets -- -D warnings"))?;
     if fuzz::exists() {
         session.command("fuzz format", &Line::new("cargo fmt --manifest-path fuzz/Cargo.toml --check"))?;
-        session.command("fuzz check", &Line::new("cargo check --manifest-path fuzz/Cargo.toml"))?;
+        if options.no_fuzz {
+            session.command("fuzz check", &Line::new("cargo check --manifest-path fuzz/Cargo.toml"))?;
+        }
     }
     session.counted("tests", &Line::new("cargo test --locked --workspace --lib --bins --tests --no-fail-fast"))?;
     session.counted("doc tests", &Line::new("cargo test --locked --workspace --doc"))?;
