@@ -33,7 +33,7 @@ impl Default for Examiner {
 }
 
 /// What a log says.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Finding {
     /// For the judge.
     pub reading: LogReading,
