@@ -1,8 +1,8 @@
 //! The judge: vetoes first, then the table of design 4, row for row. *No client, no clock, cannot fail.* Keeps P2, P7, P10, P13.
 
 use crate::{
-    AppHashQuestion, Cause, Decision, DiskReading, Evidence, LogOpinion, LogReading, Policy, Probability, Row, Siblings,
-    StartRole, Symptom, Verdict, Witness,
+    AppHashQuestion, Cause, Decision, DiskReading, Evidence, LogOpinion, LogReading, Policy, Probability, Row,
+    Siblings, StartRole, Symptom, Verdict, Witness,
     evidence::{InspectionScope, Memory, Testimony},
     missing_facts, vetoes,
 };
@@ -88,9 +88,7 @@ fn log_column(log: &LogReading, policy: &Policy) -> Log {
 }
 
 fn points_elsewhere(opinion: &LogOpinion, policy: &Policy) -> bool {
-    !opinion.cause.is_local_damage()
-        && opinion.cause != Cause::Unknown
-        && opinion.probability >= policy.elsewhere_from
+    !opinion.cause.is_local_damage() && opinion.cause != Cause::Unknown && opinion.probability >= policy.elsewhere_from
 }
 
 fn has_app_hash_mismatch(log: &LogReading) -> bool {
@@ -108,9 +106,10 @@ fn disk_column(disk: &DiskReading, log: &LogReading) -> Disk {
         DiskReading::Damaged(databases) | DiskReading::Inconsistent(databases) => {
             let named_by_log = |name| matches!(log, LogReading::Read(opinion) if opinion.databases.contains(name));
             let rebuildable = |name: &crate::DatabaseName| name.start_role() == StartRole::CanBeRebuilt;
-            if databases.iter().any(|name| {
-                name.start_role() == StartRole::ReadAtStart || (named_by_log(name) && !rebuildable(name))
-            }) {
+            if databases
+                .iter()
+                .any(|name| name.start_role() == StartRole::ReadAtStart || (named_by_log(name) && !rebuildable(name)))
+            {
                 Disk::Damaged
             } else if !databases.is_empty() && databases.iter().all(rebuildable) {
                 Disk::OnlyRebuildable

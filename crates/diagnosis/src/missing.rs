@@ -122,8 +122,11 @@ fn deciding_facts(symptom: Symptom) -> Vec<MissingFact> {
     }
 }
 
-const LOG: MissingFact =
-    fact("what did the node print before it died?", "the previous log", "kubectl logs POD -n NAMESPACE -c node --previous");
+const LOG: MissingFact = fact(
+    "what did the node print before it died?",
+    "the previous log",
+    "kubectl logs POD -n NAMESPACE -c node --previous",
+);
 const POD: MissingFact = fact(
     "is this a crash loop, and with which exit codes?",
     "the pod object",
@@ -187,11 +190,12 @@ fn answered(fact: &MissingFact, evidence: &Evidence) -> bool {
         question if question == IMAGE_CHANGED.question => evidence.circumstances.image != ImageFreshness::Unknown,
         question if question == STABLE.question => matches!(
             evidence.disk,
-            DiskReading::Damaged(_) | DiskReading::Inconsistent(_) | DiskReading::Intact { .. } | DiskReading::ReadsDiffer(_)
+            DiskReading::Damaged(_)
+                | DiskReading::Inconsistent(_)
+                | DiskReading::Intact { .. }
+                | DiskReading::ReadsDiffer(_)
         ),
-        question if question == SPACE.question => {
-            evidence.circumstances.space != crate::evidence::Space::Unknown
-        }
+        question if question == SPACE.question => evidence.circumstances.space != crate::evidence::Space::Unknown,
         _ => false,
     }
 }

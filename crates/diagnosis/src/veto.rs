@@ -52,7 +52,9 @@ impl fmt::Display for Veto {
             Self::Oom => f.write_str("the process was killed for memory (OOMKilled)"),
             Self::LockHeld(who) => write!(f, "a live process holds the database lock: {who}"),
             Self::NodeSick(what) => write!(f, "the machine is sick: {what}"),
-            Self::ReadsDiffer => f.write_str("the same block read differently twice: the host's memory or disk is sick"),
+            Self::ReadsDiffer => {
+                f.write_str("the same block read differently twice: the host's memory or disk is sick")
+            }
             Self::MaySign(why) => write!(f, "the node may sign blocks: {why}"),
             Self::CameBack => f.write_str("the same damage came back after a restore: sick host or bad source"),
             Self::Limit(which) => write!(f, "limit in force: {which}"),
