@@ -228,3 +228,6 @@ fn cause_on_disk(disk: &DiskReading) -> Cause {
         _ => Cause::Unknown,
     }
 }
+
+#[cfg(test)]
+mod tests;
