@@ -135,8 +135,10 @@ fn rank(decision: Decision) -> u8 {
     }
 }
 
+type Change = fn(&mut Evidence);
+
 /// The vetoes of design 4, each as a change of the evidence.
-fn bad_news() -> Vec<(&'static str, fn(&mut Evidence))> {
+fn bad_news() -> Vec<(&'static str, Change)> {
     fn said() -> String {
         "said".to_owned()
     }
@@ -160,7 +162,7 @@ fn bad_news() -> Vec<(&'static str, fn(&mut Evidence))> {
 }
 
 /// A part of the evidence at its best, and the same part not looked at.
-type Part = (&'static str, fn(&mut Evidence), fn(&mut Evidence));
+type Part = (&'static str, Change, Change);
 
 fn parts() -> Vec<Part> {
     vec![
