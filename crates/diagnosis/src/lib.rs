@@ -25,6 +25,9 @@ mod judge;
 
 mod verdict;
 
+mod advice;
+
+pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
 pub use crashloop::{BackOff, ContainerRole, CrashLoop, ExitStatus, LastRun, RestartRate};
 pub use evidence::{
