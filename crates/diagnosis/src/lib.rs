@@ -15,6 +15,8 @@ mod crashloop;
 
 mod evidence;
 
+mod circumstances;
+
 mod policy;
 
 mod veto;
@@ -29,11 +31,14 @@ mod advice;
 
 pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
+pub use circumstances::{
+    Circumstances, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut, SigningRisk, Space,
+    StartFailure, UpgradePlan, Victims,
+};
 pub use crashloop::{BackOff, ContainerRole, CrashLoop, ExitStatus, LastRun, RestartRate};
 pub use evidence::{
-    AppHashQuestion, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, ImageFreshness,
-    InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Recurrence, RollOut, Siblings,
-    SigningRisk, Space, StartFailure, StartRole, Symptom, Testimony, UpgradePlan, Victims,
+    AppHashQuestion, CrashLoopReading, DatabaseName, DiskReading, Evidence, InspectionScope, LogAbstention, LogOpinion,
+    LogReading, Siblings, StartRole, Symptom, Testimony,
 };
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};

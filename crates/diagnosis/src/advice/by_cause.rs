@@ -62,7 +62,15 @@ fn about_data(cause: Cause, evidence: &Evidence) -> Vec<Advice> {
              -p '{\"spec\":{\"instanceOverrides\":{\"POD\":{\"disable\":\"Pod\"}}}}'",
         ),
     };
-    [first].into_iter().chain(inspect(evidence)).collect()
+    // `reset-state` leaves the signing state alone; `unsafe-reset-all`, its neighbour, does not (P10).
+    let again = (cause == Cause::BadSnapshot).then(|| {
+        Advice::to_run(
+            "If a state sync broke off: with the node stopped, move application.db aside, let CometBFT drop its own \
+             databases, and sync again. Not with unsafe-reset-all, which resets priv_validator_state.json too.",
+            "mv HOME/data/application.db HOME/data/application.db.aside && BINARY comet reset-state --home HOME",
+        )
+    });
+    [first].into_iter().chain(again).chain(inspect(evidence)).collect()
 }
 
 fn about_the_program(cause: Cause) -> Vec<Advice> {
