@@ -26,11 +26,14 @@ mod judge;
 mod verdict;
 
 pub use cause::{Cause, UnknownCause};
-pub use crashloop::{BackOff, ContainerRole, CrashLoop, ExitStatus, LastRun, RestartRate};
+pub use crashloop::{
+    BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,
+    Observation, Owner, RestartPolicy, RestartRate, Revision, RevisionScope, detect, observe,
+};
 pub use evidence::{
     AppHashQuestion, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, ImageFreshness,
-    InspectionScope, Lock, LogAbstention, LogOpinion, Memory, Recurrence, Space, StartFailure, Testimony,
-    LogReading, NodeHealth, RollOut, Siblings, SigningRisk, StartRole, Symptom, UpgradePlan,
+    InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Recurrence, RollOut, Siblings,
+    SigningRisk, Space, StartFailure, StartRole, Symptom, Testimony, UpgradePlan,
 };
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};
