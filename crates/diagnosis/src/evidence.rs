@@ -239,7 +239,7 @@ pub enum AppHashQuestion {
     Unknown,
 }
 
-/// What stands around the replica. Each field has a value for "nobody looked".
+/// What stands around the replica. Each circumstance has a value for "nobody looked"; `limits` are our own and always known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Circumstances {
     /// Is an upgrade due?
@@ -248,8 +248,8 @@ pub struct Circumstances {
     pub image: ImageFreshness,
     /// Is a rollout of the workload going on?
     pub roll_out: RollOut,
-    /// Other replicas that fail the same way at the same time.
-    pub other_victims: Vec<String>,
+    /// Do other replicas fail the same way at the same time?
+    pub victims: Victims,
     /// Free bytes and inodes *now*.
     pub space: Space,
     /// Was the process killed for memory?
@@ -317,6 +317,15 @@ circumstance!(
         Settled,
         /// Replicas of several revisions; in words.
         InProgress(String),
+    }
+);
+circumstance!(
+    /// Other replicas with the same failure at the same time.
+    Victims {
+        /// This one only.
+        Alone,
+        /// These too, by name.
+        Others(Vec<String>),
     }
 );
 circumstance!(

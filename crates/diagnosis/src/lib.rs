@@ -33,11 +33,11 @@ pub use crashloop::{
 pub use evidence::{
     AppHashQuestion, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, ImageFreshness,
     InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Recurrence, RollOut, Siblings,
-    SigningRisk, Space, StartFailure, StartRole, Symptom, Testimony, UpgradePlan,
+    SigningRisk, Space, StartFailure, StartRole, Symptom, Testimony, UpgradePlan, Victims,
 };
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};
 pub use names::{ClaimName, ContainerName, Height, InstanceName, NodeName, Probability, Uid};
 pub use policy::Policy;
 pub use verdict::{Decision, Row, Verdict, Witness};
-pub use veto::{Veto, vetoes};
+pub use veto::{Veto, unseen_circumstances, vetoes};
