@@ -8,6 +8,7 @@ mod back_off;
 mod crash;
 mod detect;
 mod history;
+mod observation;
 mod observe;
 mod role;
 mod run;
@@ -19,9 +20,8 @@ use jiff::Timestamp;
 
 pub use detect::detect;
 pub use history::InstanceHistory;
-pub use observe::{
-    ContainerFacts, ContainerState, Observation, Owner, RestartPolicy, Revision, RevisionScope, observe,
-};
+pub use observation::{ContainerFacts, ContainerState, Observation, Owner, RestartPolicy, Revision, RevisionScope};
+pub use observe::observe;
 pub use run::{ExitStatus, LastRun};
 
 use crate::ContainerName;
