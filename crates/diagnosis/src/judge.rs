@@ -103,7 +103,7 @@ fn read_table(evidence: &Evidence, policy: &Policy) -> (Row, Decision) {
 }
 
 fn log_column(evidence: &Evidence, policy: &Policy) -> Log {
-    if points_elsewhere(evidence, policy).is_some() {
+    if points_elsewhere(evidence, policy).next().is_some() {
         Log::Elsewhere
     } else if opinion(&evidence.log).is_some_and(is_witness_of_damage) {
         Log::Damage
@@ -124,15 +124,15 @@ fn is_witness_of_damage(opinion: &LogOpinion) -> bool {
     opinion.testimony == Testimony::Witness && opinion.cause.is_local_damage()
 }
 
-/// The cause other than damage that explains the crash, by Kubernetes' own word or by the log with p ≥ 0.7.
-fn points_elsewhere(evidence: &Evidence, policy: &Policy) -> Option<(Cause, Probability)> {
+/// The causes other than damage that explain the crash, by Kubernetes' own word or by the log with p ≥ 0.7.
+fn points_elsewhere(evidence: &Evidence, policy: &Policy) -> impl Iterator<Item = (Cause, Probability)> {
     // A policy can ask for more caution, never for less.
     let from = policy.elsewhere_from.min(Policy::ELSEWHERE_FROM_AT_MOST);
     let by_log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(_, p)| *p >= from);
     reported_by_kubernetes(evidence)
         .into_iter()
         .chain(by_log)
-        .find(|(cause, _)| !cause.is_local_damage() && *cause != Cause::Unknown)
+        .filter(|(cause, _)| !cause.is_local_damage() && *cause != Cause::Unknown)
 }
 
 /// What keeps the container from starting at all, if anything does.
@@ -143,7 +143,7 @@ fn reported_by_kubernetes(evidence: &Evidence) -> Option<(Cause, Probability)> {
 /// "App-hash mismatch": the log shows one, and no other cause but the wrong binary that the siblings may refute.
 fn is_app_hash_mismatch(evidence: &Evidence, policy: &Policy) -> bool {
     opinion(&evidence.log).is_some_and(|it| it.symptoms.contains(&Symptom::AppHashMismatch))
-        && points_elsewhere(evidence, policy).is_none_or(|(cause, _)| cause == Cause::WrongBinary)
+        && points_elsewhere(evidence, policy).all(|(cause, _)| cause == Cause::WrongBinary)
 }
 
 fn disk_column(disk: &DiskReading, log: &LogReading) -> Disk {
@@ -203,7 +203,7 @@ const OF_WHAT_CAN_BE_REBUILT: Probability = Probability::from_thousandths(600);
 
 /// What the disk proves, else what Kubernetes knows for certain, else what the log says; then the other one to name.
 fn name_cause(evidence: &Evidence, policy: &Policy) -> (Cause, Probability, Option<Cause>) {
-    let elsewhere = points_elsewhere(evidence, policy);
+    let elsewhere = points_elsewhere(evidence, policy).next();
     let oom = (evidence.circumstances.memory == Memory::OomKilled).then_some((Cause::Oom, REPORTED_BY_KUBERNETES));
     let log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(cause, _)| *cause != Cause::Unknown);
     let on_disk = cause_on_disk(&evidence.disk);

@@ -15,6 +15,8 @@ mod crashloop;
 
 mod evidence;
 
+mod circumstances;
+
 mod policy;
 
 mod veto;
@@ -25,15 +27,21 @@ mod judge;
 
 mod verdict;
 
+mod advice;
+
+pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
+pub use circumstances::{
+    Circumstances, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut, SigningRisk, Space,
+    StartFailure, UpgradePlan, Victims,
+};
 pub use crashloop::{
     BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,
     Observation, Owner, RestartPolicy, RestartRate, Revision, RevisionScope, detect, observe,
 };
 pub use evidence::{
-    AppHashQuestion, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, ImageFreshness,
-    InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Recurrence, RollOut, Siblings,
-    SigningRisk, Space, StartFailure, StartRole, Symptom, Testimony, UpgradePlan, Victims,
+    AppHashQuestion, CrashLoopReading, DatabaseName, DiskReading, Evidence, InspectionScope, LogAbstention, LogOpinion,
+    LogReading, Siblings, StartRole, Symptom, Testimony,
 };
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};

@@ -87,7 +87,7 @@ const HEIGHTS: MissingFact = fact(
 const STATE_SYNC: MissingFact = fact(
     "was a state sync or a rollback run?",
     "the process's arguments and its log",
-    "kubectl logs POD -n NAMESPACE -c CONTAINER --previous | grep -iE 'statesync|state sync|rollback|snapshot'",
+    "kubectl logs POD -n NAMESPACE -c CONTAINER --previous | grep -iE 'state ?sync|roll(ed)? ?back|snapshot'",
 );
 const STABLE: MissingFact = fact(
     "does the block read the same twice, the second time past the page cache?",
@@ -100,9 +100,9 @@ const WHICH_DATABASE: MissingFact = fact(
     "kubectl logs POD -n NAMESPACE -c CONTAINER --previous | grep -oE '[0-9]{6}[.](ldb|sst|log)|MANIFEST-[0-9]+'",
 );
 const WAL_ASIDE: MissingFact = fact(
-    "does the node start with cs.wal moved aside?",
-    "data/cs.wal",
-    "mv HOME/data/cs.wal HOME/data/cs.wal.aside   # on a copy of the volume, with the node stopped",
+    "does cs.wal decode, and would the node start with it moved aside?",
+    "data/cs.wal, read offline; then a start on a copy of the volume",
+    "loopbreaker inspect HOME/data",
 );
 const WASM_FOLDER: MissingFact = fact(
     "is the wasm folder there, on the same volume, with the right checksums? (each file is named after its own)",
@@ -291,3 +291,6 @@ fn is_answered(fact: &MissingFact, evidence: &Evidence) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -135,8 +135,10 @@ fn rank(decision: Decision) -> u8 {
     }
 }
 
+type Change = fn(&mut Evidence);
+
 /// The vetoes of design 4, each as a change of the evidence.
-fn bad_news() -> Vec<(&'static str, fn(&mut Evidence))> {
+fn bad_news() -> Vec<(&'static str, Change)> {
     fn said() -> String {
         "said".to_owned()
     }
@@ -160,7 +162,7 @@ fn bad_news() -> Vec<(&'static str, fn(&mut Evidence))> {
 }
 
 /// A part of the evidence at its best, and the same part not looked at.
-type Part = (&'static str, fn(&mut Evidence), fn(&mut Evidence));
+type Part = (&'static str, Change, Change);
 
 fn parts() -> Vec<Part> {
     vec![
@@ -226,7 +228,7 @@ fn witness() -> LogReading {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// P2, P6, P7, P9, P10, P13: it restores exactly when every guard holds, proposes exactly when the fewer ones do.
     #[test]
@@ -243,7 +245,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// P2: text never acts, whatever it says and however well all is around.
     #[test]

@@ -247,6 +247,10 @@ fn row_8_app_hash_mismatch_on_an_intact_disk() {
     nothing("a quick look", |e| e.disk = intact(InspectionScope::Quick));
     nothing("another cause is clear", |e| e.log = app_hash_mismatch(Cause::ConfigError, 900));
     nothing("the container cannot start", cannot_start);
+    nothing("a second cause behind the wrong binary", |e| {
+        e.log = app_hash_mismatch(Cause::ConfigError, 900);
+        e.circumstances.start_failure = Some(StartFailure { reason: "said".to_owned(), cause: Cause::WrongBinary });
+    });
     nothing("no such symptom", |e| e.log = log(Cause::OtherBug, 600, Testimony::Opinion));
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn circumstances() -> impl Strategy<Value = Circumstances> {
         mostly(Recurrence::First, Recurrence::CameBack, Recurrence::Unknown),
         mostly(EvidenceAge::Current, EvidenceAge::OlderThanARestart, EvidenceAge::Unknown),
         mostly(vec![], vec![said()], vec![said(), said()]),
-        option::weighted(0.1, cause()),
+        option::weighted(0.2, cause()),
     );
     (first, second).prop_map(
         |(
