@@ -35,7 +35,10 @@ pub use circumstances::{
     Circumstances, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut, SigningRisk, Space,
     StartFailure, UpgradePlan, Victims,
 };
-pub use crashloop::{BackOff, ContainerRole, CrashLoop, ExitStatus, LastRun, RestartRate};
+pub use crashloop::{
+    BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,
+    Observation, Owner, RestartPolicy, RestartRate, Revision, RevisionScope, detect, observe,
+};
 pub use evidence::{
     AppHashQuestion, CrashLoopReading, DatabaseName, DiskReading, Evidence, InspectionScope, LogAbstention, LogOpinion,
     LogReading, Siblings, StartRole, Symptom, Testimony,
