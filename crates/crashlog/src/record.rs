@@ -59,3 +59,11 @@ pub struct Record {
     /// Whether bytes of it were dropped (an over-long line).
     pub cut: bool,
 }
+
+impl Level {
+    /// Whether the emitter itself calls it an error.
+    #[must_use]
+    pub fn reports_failure(self) -> bool {
+        matches!(self, Self::Error | Self::Fatal)
+    }
+}

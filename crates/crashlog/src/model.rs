@@ -1,0 +1,235 @@
+//! The linear model: integer weights per feature, one score per cause and one for "this replica's own data is damaged".
+//!
+//! Weights are trained offline (`cargo xtask train`) and live in `model/weights.bin`, inside the binary. Scores are sums of
+//! integers, and the only floating-point step (the exponential of the displayed probability) is a pure-Rust function, so a log
+//! gets the same bytes of output on every machine.
+
+use std::sync::OnceLock;
+
+use diagnosis::Cause;
+
+use crate::features::{FeatureKey, Features};
+
+/// Number of causes scored.
+pub const CAUSES: usize = Cause::LABELS.len();
+/// Scores per feature: each cause, then damage.
+pub const SCORES: usize = CAUSES + 1;
+/// Weights are in units of 1/1024 nat per unit of a feature; feature values in units of 1/256.
+pub const WEIGHT_UNITS: f64 = 1024.0 * 256.0;
+
+/// Begins every weights file; the digit is the format's version.
+const MAGIC: &[u8; 8] = b"LBMODEL1";
+/// Magic, four 32-bit settings, number of features.
+const HEADER: usize = 8 + 4 * 4 + 4;
+
+/// Why a weights file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// It does not begin as one.
+    #[error("the weights do not begin with the magic of format 1; train again with `cargo xtask train`")]
+    Magic,
+    /// It ends too early or too late.
+    #[error("the weights hold {actual} bytes where {expected} belong; train again with `cargo xtask train`")]
+    Length {
+        /// Bytes there should be.
+        expected: usize,
+        /// Bytes there are.
+        actual: usize,
+    },
+    /// Keys must rise, so that they can be searched for.
+    #[error("the weights' keys do not rise at feature {0}; train again with `cargo xtask train`")]
+    Order(usize),
+}
+
+impl ModelError {
+    /// A stable word for metrics and scripts.
+    #[must_use]
+    pub fn category(&self) -> &'static str {
+        "model"
+    }
+}
+
+/// The weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// What was fixed together with the weights.
+    pub settings: Settings,
+    keys: Vec<FeatureKey>,
+    weights: Vec<[i16; SCORES]>,
+    bias: [i16; SCORES],
+}
+
+/// Numbers chosen in training, leave-one-group-out, and frozen with the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Divides cause scores before they become probabilities, in thousandths (temperature).
+    pub temperature_thousandths: i32,
+    /// Slope of damage score to log-odds, in thousandths (Platt).
+    pub slope_thousandths: i32,
+    /// Offset of the same, in thousandths of a nat.
+    pub offset_thousandths: i32,
+    /// Damage score from which on the log may testify, in thousandths of a nat.
+    pub witness_from_thousandths: i32,
+}
+
+/// Scores of one log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scores {
+    /// In units of 1/(1024·256) nat: one per cause in the order of [`Cause::LABELS`], then damage.
+    pub raw: [i64; SCORES],
+    /// Features of the log that the model knows.
+    pub known: u32,
+    /// Features of the log that it has never seen.
+    pub unknown: u32,
+}
+
+impl Model {
+    /// The model inside the binary, or an empty one where the file is broken (a test forbids that).
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        static MODEL: OnceLock<Model> = OnceLock::new();
+        MODEL.get_or_init(|| Self::read(include_bytes!("../../../model/weights.bin")).unwrap_or_else(|_| Self::empty()))
+    }
+
+    /// A model that knows nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        let settings = Settings {
+            temperature_thousandths: 1000,
+            slope_thousandths: 1000,
+            offset_thousandths: 0,
+            witness_from_thousandths: i32::MAX,
+        };
+        Self { settings, keys: Vec::new(), weights: Vec::new(), bias: [0; SCORES] }
+    }
+
+    /// Builds a model from trained weights; features in any order.
+    #[must_use]
+    pub fn from_weights(settings: Settings, bias: [i16; SCORES], mut features: Vec<(FeatureKey, [i16; SCORES])>) -> Self {
+        features.sort_unstable_by_key(|(key, _)| *key);
+        features.dedup_by_key(|(key, _)| *key);
+        let (keys, weights) = features.into_iter().unzip();
+        Self { settings, keys, weights, bias }
+    }
+
+    /// Reads a weights file.
+    pub fn read(bytes: &[u8]) -> Result<Self, ModelError> {
+        let short = |expected| ModelError::Length { expected, actual: bytes.len() };
+        let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(short(HEADER))?;
+        if magic != MAGIC {
+            return Err(ModelError::Magic);
+        }
+        let mut cursor = Cursor { bytes: rest };
+        let mut header = || cursor.i32().ok_or(short(HEADER));
+        let settings = Settings {
+            temperature_thousandths: header()?,
+            slope_thousandths: header()?,
+            offset_thousandths: header()?,
+            witness_from_thousandths: header()?,
+        };
+        let count = usize::try_from(header()?).map_err(|_| ModelError::Magic)?;
+        let expected = count.saturating_mul(4 + 2 * SCORES).saturating_add(HEADER + 2 * SCORES);
+        if bytes.len() != expected {
+            return Err(short(expected));
+        }
+        let bias = cursor.row().ok_or(short(expected))?;
+        let mut keys = Vec::with_capacity(count);
+        let mut weights = Vec::with_capacity(count);
+        for at in 0..count {
+            let key = FeatureKey(cursor.u32().ok_or(short(expected))?);
+            if keys.last().is_some_and(|before| *before >= key) {
+                return Err(ModelError::Order(at));
+            }
+            keys.push(key);
+            weights.push(cursor.row().ok_or(short(expected))?);
+        }
+        Ok(Self { settings, keys, weights, bias })
+    }
+
+    /// Writes a weights file; the same model always gives the same bytes.
+    #[must_use]
+    pub fn write(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let settings = &self.settings;
+        for number in [
+            settings.temperature_thousandths,
+            settings.slope_thousandths,
+            settings.offset_thousandths,
+            settings.witness_from_thousandths,
+            i32::try_from(self.keys.len()).unwrap_or(i32::MAX),
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend(self.bias.iter().flat_map(|weight| weight.to_le_bytes()));
+        for (key, row) in self.keys.iter().zip(&self.weights) {
+            bytes.extend_from_slice(&key.0.to_le_bytes());
+            bytes.extend(row.iter().flat_map(|weight| weight.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// Weights of one feature, where the model knows it.
+    #[must_use]
+    pub fn weights(&self, key: FeatureKey) -> Option<&[i16; SCORES]> {
+        self.keys.binary_search(&key).ok().and_then(|at| self.weights.get(at))
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether it knows nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Scores one log.
+    #[must_use]
+    pub fn score(&self, features: &Features) -> Scores {
+        let mut raw = self.bias.map(|bias| i64::from(bias) * i64::from(crate::features::UNIT));
+        let (mut known, mut unknown) = (0, 0);
+        for (key, value) in &features.values {
+            let Some(weights) = self.weights(*key) else {
+                unknown += 1;
+                continue;
+            };
+            known += 1;
+            for (sum, weight) in raw.iter_mut().zip(weights) {
+                *sum += i64::from(*weight) * i64::from(*value);
+            }
+        }
+        Scores { raw, known, unknown }
+    }
+}
+
+/// Little-endian numbers off the front of a byte slice.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+}
+
+impl Cursor<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.bytes.split_first_chunk::<N>()?;
+        self.bytes = rest;
+        Some(*head)
+    }
+
+    fn i32(&mut self) -> Option<i32> {
+        self.take().map(i32::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn row(&mut self) -> Option<[i16; SCORES]> {
+        let mut row = [0; SCORES];
+        for weight in &mut row {
+            *weight = self.take().map(i16::from_le_bytes)?;
+        }
+        Some(row)
+    }
+}

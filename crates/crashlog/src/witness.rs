@@ -1,0 +1,218 @@
+//! The log witness: an opinion for every log, a testimony only where the text itself can bear it (P2, P13). *No IO.*
+//!
+//! Two questions are kept apart. *What is the cause?* is answered for every log that shows a failure, with a probability.
+//! *May this log testify that local data is damaged?* is answered with yes only if all of these hold:
+//!
+//! 1. a local emitter prints a message that is only reachable through a failed integrity check of local storage;
+//! 2. the score of local damage passes the threshold that training froze, leave-one-group-out;
+//! 3. nothing in the log points elsewhere as strongly (a full disk, a held lock, a wrong engine explain the same words);
+//! 4. the log was not cut before the failure's own first line.
+
+use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Probability, Symptom, Testimony};
+
+use crate::{
+    Emitter, LogReader, ReadingSummary, Record,
+    databases::databases,
+    digest::{Digest, Failure},
+    features::{Collector, Features},
+    model::{CAUSES, Model, Scores, WEIGHT_UNITS},
+    phrases::{Polarity, Proof, Strength},
+};
+
+/// Reads one log, in pieces of any size, and gives a [`Finding`].
+#[derive(Debug)]
+pub struct Examiner {
+    reader: LogReader,
+    digest: Digest,
+}
+
+impl Default for Examiner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a log says.
+#[derive(Debug)]
+pub struct Finding {
+    /// For the judge.
+    pub reading: LogReading,
+    /// Every cause with its probability, the most probable first; empty where the log abstained before scoring.
+    pub causes: Vec<(Cause, Probability)>,
+    /// Score of "this replica's own data is damaged", in nats; higher is likelier.
+    pub damage_score: f64,
+    /// The same as a calibrated probability.
+    pub damage: Probability,
+    /// Why the log does not testify, where it reports damage and still does not.
+    pub no_testimony: Option<NoTestimony>,
+    /// Counts of what was read.
+    pub summary: ReadingSummary,
+    /// Everything kept of the log, for explanations.
+    pub digest: Digest,
+    /// Features of the log.
+    pub features: Features,
+    /// Scores of the log.
+    pub scores: Scores,
+}
+
+/// Which condition of a testimony failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoTestimony {
+    /// No message of a failed integrity check from a local emitter.
+    NoIntegrityCheck,
+    /// The score is below the threshold.
+    ScoreTooLow,
+    /// Another failure in the log explains the same words.
+    AnotherFailure(&'static str),
+    /// The head of the failure is missing.
+    HeadMissing,
+}
+
+impl NoTestimony {
+    /// In words.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::NoIntegrityCheck => {
+                "no local message that only a failed integrity check can print".to_owned()
+            }
+            Self::ScoreTooLow => "the evidence is thinner than in proven cases".to_owned(),
+            Self::AnotherFailure(phrase) => format!("the log also shows another failure that can explain it ({phrase})"),
+            Self::HeadMissing => "the log was cut before the failure's first line".to_owned(),
+        }
+    }
+}
+
+impl Examiner {
+    /// A fresh examiner.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { reader: LogReader::new(), digest: Digest::new() }
+    }
+
+    /// Takes the next bytes of the log.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let Self { reader, digest } = self;
+        reader.feed(bytes, &mut |record: &Record| digest.observe(record));
+    }
+
+    /// Takes the end of the log and decides.
+    #[must_use]
+    pub fn finish(self, model: &Model) -> Finding {
+        let Self { reader, mut digest } = self;
+        let summary = reader.finish(&mut |record: &Record| digest.observe(record));
+        let (features, _) = digest.features(Collector::new());
+        let scores = model.score(&features);
+        let causes = rank(&scores, model);
+        let damage_score = nats(scores.raw.last().copied().unwrap_or(0));
+        let slope = f64::from(model.settings.slope_thousandths) / 1000.0;
+        let offset = f64::from(model.settings.offset_thousandths) / 1000.0;
+        let damage = probability(1.0 / (1.0 + libm::exp(-(slope * damage_score + offset))));
+        let abstention = abstention(&summary, &digest);
+        let (reading, no_testimony) = match abstention {
+            Some(reason) => (LogReading::Abstained(reason), None),
+            None => opinion(&digest, &summary, &causes, damage_score, model),
+        };
+        Finding { reading, causes, damage_score, damage, no_testimony, summary, digest, features, scores }
+    }
+}
+
+fn opinion(
+    digest: &Digest,
+    summary: &ReadingSummary,
+    causes: &[(Cause, Probability)],
+    damage_score: f64,
+    model: &Model,
+) -> (LogReading, Option<NoTestimony>) {
+    let (cause, probability) = causes.first().copied().unwrap_or((Cause::Unknown, Probability::ZERO));
+    let doubt = doubt(digest, summary, damage_score, model);
+    let testimony = if doubt.is_none() && cause.is_local_damage() { Testimony::Witness } else { Testimony::Opinion };
+    let mut symptoms: Vec<Symptom> = Vec::new();
+    for symptom in digest.failures().flat_map(|failure| &failure.phrases).filter_map(|index| index.phrase().symptom) {
+        if !symptoms.contains(&symptom) {
+            symptoms.push(symptom);
+        }
+    }
+    let databases = digest.decisive().map(|failure| databases(&failure.record)).unwrap_or_default();
+    let reading = LogReading::Read(LogOpinion { cause, probability, testimony, symptoms, databases });
+    (reading, doubt.filter(|_| cause.is_local_damage()))
+}
+
+/// The first condition of a testimony that does not hold.
+fn doubt(digest: &Digest, summary: &ReadingSummary, damage_score: f64, model: &Model) -> Option<NoTestimony> {
+    let own = || digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer);
+    if summary.frames_without_head && !own().any(|failure| failure.record.emitter == Emitter::Panic && !failure.record.message.is_empty()) {
+        return Some(NoTestimony::HeadMissing);
+    }
+    if !own().any(shows_failed_check) {
+        return Some(NoTestimony::NoIntegrityCheck);
+    }
+    if let Some(other) = own().find_map(points_elsewhere) {
+        return Some(NoTestimony::AnotherFailure(other));
+    }
+    let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
+    (damage_score < threshold).then_some(NoTestimony::ScoreTooLow)
+}
+
+fn shows_failed_check(failure: &Failure) -> bool {
+    failure.phrases.iter().map(|index| index.phrase()).any(|phrase| {
+        phrase.polarity == Polarity::Damage(Proof::IntegrityCheck) && phrase.strength == Strength::Decisive
+    })
+}
+
+fn points_elsewhere(failure: &Failure) -> Option<&'static str> {
+    failure
+        .phrases
+        .iter()
+        .map(|index| index.phrase())
+        .find(|phrase| phrase.polarity == Polarity::Against && phrase.strength == Strength::Decisive)
+        .map(|phrase| phrase.id)
+}
+
+/// Why the log cannot even give an opinion.
+fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention> {
+    if summary.records == 0 {
+        return Some(LogAbstention::Empty);
+    }
+    if summary.binary {
+        return Some(LogAbstention::NotText);
+    }
+    let has_phrase = digest.failures().any(|failure| failure.strength().is_some());
+    if has_phrase {
+        return None;
+    }
+    if summary.node_lines == 0 {
+        return Some(LogAbstention::ForeignProgram);
+    }
+    match digest.decisive() {
+        None => Some(LogAbstention::NoFailure),
+        Some(failure) if failure.record.message.is_empty() && failure.record.errors.is_empty() => {
+            Some(LogAbstention::HeadMissing)
+        }
+        Some(failure) if failure.record.level.reports_failure() => None,
+        Some(_) => Some(LogAbstention::NoFailure),
+    }
+}
+
+/// Causes by probability: the softmax of the scores at the model's temperature.
+fn rank(scores: &Scores, model: &Model) -> Vec<(Cause, Probability)> {
+    let temperature = f64::from(model.settings.temperature_thousandths.max(1)) / 1000.0;
+    let logits: Vec<f64> = scores.raw.iter().take(CAUSES).map(|raw| nats(*raw) / temperature).collect();
+    let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = logits.iter().map(|logit| libm::exp(logit - highest)).collect();
+    let total: f64 = weights.iter().sum();
+    let mut ranked: Vec<(Cause, Probability)> =
+        Cause::LABELS.into_iter().zip(weights.iter().map(|weight| probability(weight / total))).collect();
+    ranked.sort_by_key(|(cause, p)| (std::cmp::Reverse(*p), *cause));
+    ranked
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sums of some thousand 16-bit weights stay far below 2^52")]
+fn nats(raw: i64) -> f64 {
+    raw as f64 / WEIGHT_UNITS
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0 ..= 1000 before")]
+fn probability(p: f64) -> Probability {
+    Probability::from_thousandths(libm::round((p * 1000.0).clamp(0.0, 1000.0)) as u16)
+}
