@@ -1,10 +1,11 @@
-//! The project's own chores, one file a command: `cargo xtask test`, `cargo xtask tidy`.
+//! The project's own chores, one file a command: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask train`.
 
 mod fuzz;
 mod session;
 mod test;
 mod tidy;
 mod tools;
+mod train;
 
 use std::process::ExitCode;
 
@@ -24,11 +25,14 @@ enum Chore {
     Test(test::Options),
     /// Check the rules of the house that no compiler knows
     Tidy,
+    /// Train the log model from its data; --report measures it leave-one-group-out
+    Train(train::Options),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse().chore {
         Chore::Test(options) => test::run(&options),
+        Chore::Train(options) => train::run(&options),
         Chore::Tidy => exit_status(&tidy::check()),
     }
 }
