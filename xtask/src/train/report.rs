@@ -107,6 +107,9 @@ pub(super) fn text(
     let right = rehearsals.iter().filter(|rehearsal| rehearsal.cause().0 == rehearsal.truth).count();
     writeln!(out, "{} incidents, {} features, cause right {right}, threshold {}, temperature {}", incidents.len(), model.len(), settings.witness_from_thousandths, settings.temperature_thousandths)?;
     for r in rehearsals {
+        if r.cause().0 != r.truth {
+            writeln!(out, "wrong {} {} -> {} {} | {:?} | {}", r.truth, r.restore_fixes, r.cause().0, r.cause().1, match &r.finding.reading { LogReading::Abstained(a) => Some(a.clone()), _ => None }, r.finding.digest.decisive().map_or(String::new(), |f| format!("{:?} {:?} {}", f.record.emitter, f.phrases.iter().map(|p| p.phrase().id).collect::<Vec<_>>(), f.record.message.chars().take(110).collect::<String>().replace('\n', "/"))))?;
+        }
         if r.may_testify() {
             writeln!(out, "gate {} {} {:.2} {}", r.truth, r.restore_fixes, r.finding.damage_score, r.finding.digest.decisive().map_or(String::new(), |f| f.record.message.chars().take(90).collect()))?;
         }
