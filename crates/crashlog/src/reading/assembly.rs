@@ -92,12 +92,19 @@ impl Assembly {
             self.after_glued(sink);
             return;
         }
+        if matches!(self.held, Held::Glue(_)) {
+            // Its lines are read again: one of them may be what this line belongs to.
+            self.flush(sink);
+            return self.line(line, sink);
+        }
         self.flush(sink);
         self.start(whole, text, line, sink);
     }
 
     /// The end of the input.
     pub(super) fn finish(&mut self, sink: Sink<'_>) {
+        self.flush(sink);
+        // Glue whose lines were read again leaves the last of them.
         self.flush(sink);
     }
 
@@ -107,7 +114,10 @@ impl Assembly {
             Held::Crash(crash) => crash.blank(&self.record),
             Held::Usage(_) | Held::Foreign(_) => {}
             Held::Text(_) => return self.flush(sink),
-            Held::Nothing | Held::Glue(_) => return,
+            Held::Glue(glue) => {
+                glue.take(b"", line);
+            }
+            Held::Nothing => return,
         }
         self.record.lines = self.record.lines.saturating_add(line.count);
     }
@@ -161,7 +171,7 @@ impl Assembly {
                 }
                 taken
             }
-            Held::Glue(glue) => glue.take(whole, line),
+            Held::Glue(glue) => !line.bare.go_log && glue.take(whole, line),
         };
         if taken {
             self.tally.text_lines += u64::from(line.count);
