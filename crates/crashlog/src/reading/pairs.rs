@@ -111,6 +111,7 @@ fn opens_key(byte: u8) -> bool {
 }
 
 /// Bytes of a key, as a table: this is asked for every byte before an `=`.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses a place outside")]
 const KEY_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./#$@";

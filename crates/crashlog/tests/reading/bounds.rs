@@ -37,8 +37,8 @@ fn same_in_chunks(log: &[u8], sizes: &[usize]) {
     let (records, in_chunks) = read_chunks(chunks);
     assert_eq!(in_chunks, summary);
     assert_eq!(records, whole);
-    assert_eq!(summary.bytes, u64::try_from(log.len()).unwrap());
-    assert_eq!(summary.records, u64::try_from(records.len()).unwrap());
+    assert_eq!(summary.bytes, log.len() as u64);
+    assert_eq!(summary.records, records.len() as u64);
     records.iter().for_each(bounded);
 }
 
@@ -119,8 +119,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
                 1 => drop(log.drain(at..end)),
                 2 => log.splice(at..at, [b'\n']).for_each(drop),
                 _ => {
-                    let part = log[at..end].to_vec();
-                    log.extend(part);
+                    log.extend_from_within(at..end);
                 }
             }
         }

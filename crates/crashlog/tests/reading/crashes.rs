@@ -45,7 +45,7 @@ fn the_lab_s_real_logs() {
 fn a_crash_behind_any_prefix() {
     for prefix in ["", "Nov 30 20:59:28 host-1 gaiad[4679]: ", "2026-11-30T20:59:28.1Z stderr F ", "node-0  | ", "    "]
     {
-        let log: String = CRASH.lines().map(|line| format!("{prefix}{line}\n")).collect();
+        let log = CRASH.lines().map(|line| format!("{prefix}{line}")).collect::<Vec<_>>().join("\n");
         let record = one(log);
         assert_eq!(
             (record.emitter, &*record.message),
@@ -57,7 +57,9 @@ fn a_crash_behind_any_prefix() {
 
 #[test]
 fn further_goroutines_are_folded() {
-    let more: String = (60..400).map(|number| format!("\ngoroutine {number} [select, 5 minutes]:\nnet/http.(*conn).serve(0x1)\n\t/usr/lib/go/net/http/server.go:1 +0x1\n")).collect();
+    let more =
+        "\ngoroutine 60 [select, 5 minutes]:\nnet/http.(*conn).serve(0x1)\n\t/usr/lib/go/net/http/server.go:1 +0x1\n"
+            .repeat(340);
     let (records, summary) = read_all(format!("INF before\n{CRASH}{more}exit status 2\n"));
     assert_eq!(records.len(), 3);
     assert_eq!(records[1].frames, FRAMES);
@@ -173,7 +175,7 @@ fn crashes_of_other_languages() {
 
 #[test]
 fn a_crash_keeps_its_limits() {
-    let frames: String = (0..500).map(|number| format!("main.f{number}(0x1)\n\t/x.go:1 +0x1\n")).collect();
+    let frames = "main.f(0x1)\n\t/x.go:1 +0x1\n".repeat(500);
     let record = one(format!("panic: {}\n\ngoroutine 1 [running]:\n{frames}", "x".repeat(60_000)));
     assert_eq!((record.frames.len(), record.cut, record.lines), (64, true, 1003));
     assert!(record.message.len() <= 16 * 1024);

@@ -233,9 +233,9 @@ fn go_standard_log_and_bare_text() {
 fn records_of_peers() {
     let peers = [
         r#"8:59PM ERR Stopping peer for error err="checksum mismatch" module=p2p peer="Peer{x}""#,
-        r#"8:59PM ERR Error in validation err=x module=blocksync peer=47163819c9474d80c6d9ee7fac61f2113e64834c"#,
-        r#"8:59PM ERR x module=statesync peerID=47163819"#,
-        r#"8:59PM ERR x module=evidence src=47163819"#,
+        "8:59PM ERR Error in validation err=x module=blocksync peer=47163819c9474d80c6d9ee7fac61f2113e64834c",
+        "8:59PM ERR x module=statesync peerID=47163819",
+        "8:59PM ERR x module=evidence src=47163819",
         r#"{"level":"error","remote":"10.0.0.1:9","err":"x","message":"x"}"#,
         r#"8:59PM ERR panic in RPC HTTP handler err="x" module=rpc-server"#,
         "E[2026-11-30|20:59:28.989] Error dialing peer    err=\"x\"",
