@@ -19,7 +19,7 @@ use diagnosis::Cause;
 
 use self::{
     data::{Examined, Incident},
-    fit::{Fits, Problem},
+    fit::Problem,
     vocabulary::Vocabulary,
 };
 use crate::{exit_status, tidy};
@@ -61,7 +61,10 @@ fn train(options: &Options) -> Result<()> {
     let rehearsals = report::rehearse(&incidents, &fits, &vocabulary, settings);
     settings.temperature_thousandths = report::temperature(&rehearsals);
     let rehearsals = report::rehearse(&incidents, &fits, &vocabulary, settings);
+    settings.testimony_thousandths = report::testimony(&rehearsals);
+    let rehearsals = report::rehearse(&incidents, &fits, &vocabulary, settings);
     settings.witness_from_thousandths = report::threshold(&rehearsals);
+    let rehearsals = report::rehearse(&incidents, &fits, &vocabulary, settings);
 
     let model = fits.model(fits.whole(), &vocabulary, settings);
     let cases = known_cases(&incidents)?;
@@ -92,6 +95,7 @@ fn problem(
     made: &[Examined],
 ) -> Problem {
     let mut problem = Problem::new(vocabulary.len(), STRENGTH);
+    let balance = balance(incidents, generated);
     for (incident, examined) in incidents.iter().zip(real) {
         let row = problem.row(vocabulary.row(&examined.features));
         problem.sample(row, incident.cause, 1.0, Some(&incident.group));
@@ -99,7 +103,7 @@ fn problem(
     for (log, examined) in generated.iter().zip(made) {
         let row = problem.row(vocabulary.row(&examined.features));
         for (cause, weight) in &log.causes {
-            problem.sample(row, *cause, weight * SYNTHETIC_WEIGHT, None);
+            problem.sample(row, *cause, weight * balance(*cause), None);
         }
     }
     let mut groups: Vec<String> = incidents.iter().map(|incident| incident.group.clone()).collect();
@@ -107,6 +111,25 @@ fn problem(
     groups.dedup();
     problem.hold_out(groups);
     problem
+}
+
+/// Weight of a generated log of each cause.
+///
+/// How many phrases a cause has says how talkative its software is, not how often it happens: the generated logs of each
+/// cause together weigh as much as that cause's share of the real incidents (smoothed by four of each).
+fn balance(incidents: &[Incident], generated: &[synthetic::Synthetic]) -> impl Fn(Cause) -> f64 {
+    const SMOOTHING: f64 = 4.0;
+    let real = |cause| data::float(incidents.iter().filter(|incident| incident.cause == cause).count()) + SMOOTHING;
+    let all_real: f64 = Cause::LABELS.into_iter().map(real).sum();
+    let made = |cause| {
+        generated.iter().flat_map(|log| &log.causes).filter(|(label, _)| *label == cause).map(|(_, w)| w).sum::<f64>()
+    };
+    let all_made: f64 = Cause::LABELS.into_iter().map(made).sum();
+    let weights: Vec<(Cause, f64)> = Cause::LABELS
+        .into_iter()
+        .map(|cause| (cause, SYNTHETIC_WEIGHT * real(cause) / all_real * all_made / made(cause).max(1.0)))
+        .collect();
+    move |cause| weights.iter().find(|(label, _)| *label == cause).map_or(SYNTHETIC_WEIGHT, |(_, weight)| *weight)
 }
 
 /// What is known beforehand of how often restoring local data fixes each cause; the data move it (four incidents' worth).
@@ -128,10 +151,16 @@ fn settings_without_threshold(incidents: &[Incident]) -> Settings {
     for (rate, cause) in restore_fixes_thousandths.iter_mut().zip(Cause::LABELS) {
         let of_cause = || incidents.iter().filter(|incident| incident.cause == cause);
         let (all, fixed) = (of_cause().count(), of_cause().filter(|incident| incident.restore_fixes).count());
-        let smoothed = (data::float(fixed) + PRIOR_INCIDENTS * prior_rate(cause)) / (data::float(all) + PRIOR_INCIDENTS);
+        let smoothed =
+            (data::float(fixed) + PRIOR_INCIDENTS * prior_rate(cause)) / (data::float(all) + PRIOR_INCIDENTS);
         *rate = fit::thousandths(smoothed);
     }
-    Settings { temperature_thousandths: 1000, witness_from_thousandths: i32::MAX, restore_fixes_thousandths }
+    Settings {
+        temperature_thousandths: 1000,
+        witness_from_thousandths: i32::MAX,
+        testimony_thousandths: 0,
+        restore_fixes_thousandths,
+    }
 }
 
 fn known_cases(incidents: &[Incident]) -> Result<String> {

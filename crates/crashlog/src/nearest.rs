@@ -62,9 +62,7 @@ pub fn nearest(digest: &Digest) -> Option<NearestCase> {
         .iter()
         .map(|case| NearestCase { case, similarity_thousandths: jaccard(&shape, &case.shape) })
         .filter(|nearest| nearest.similarity_thousandths >= SIMILARITY_MIN_THOUSANDTHS)
-        .max_by(|a, b| {
-            a.similarity_thousandths.cmp(&b.similarity_thousandths).then_with(|| b.case.id.cmp(&a.case.id))
-        })
+        .max_by(|a, b| a.similarity_thousandths.cmp(&b.similarity_thousandths).then_with(|| b.case.id.cmp(&a.case.id)))
 }
 
 /// Words and pairs of words of the record that decides.

@@ -31,6 +31,8 @@ pub struct Phrase {
     pub strength: Strength,
     /// Who may say it so that it counts.
     pub places: &'static [Place],
+    /// How much of the message the literal is.
+    pub extent: Extent,
     /// The symptom it shows, where one more fact decides.
     pub symptom: Option<Symptom>,
     /// Project and file that print it.
@@ -91,6 +93,15 @@ pub enum Place {
     Peer,
 }
 
+/// How much of a message a phrase is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A part of it.
+    Part,
+    /// All of it: short words that a shell prints alone and that other messages hold, too.
+    Whole,
+}
+
 /// Index of a phrase in [`PHRASES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhraseIndex(u16);
@@ -114,6 +125,7 @@ static NO_PHRASE: Phrase = Phrase {
     polarity: Polarity::Benign,
     strength: Strength::Hint,
     places: &[],
+    extent: Extent::Part,
     symptom: None,
     source: "",
 };
@@ -218,7 +230,9 @@ impl Matcher {
             let Some(phrases) = usize::try_from(*literal).ok().and_then(|at| index.phrases_of_literal.get(at)) else {
                 continue;
             };
-            out.extend(phrases.iter().filter(|phrase| self.holds(index, **phrase, record)).map(|phrase| PhraseIndex(*phrase)));
+            out.extend(
+                phrases.iter().filter(|phrase| self.holds(index, **phrase, record)).map(|phrase| PhraseIndex(*phrase)),
+            );
         }
         out.sort_unstable();
         out.dedup();
@@ -256,6 +270,7 @@ impl Matcher {
         let in_place = (own.in_text == self.generation && may_say(record.emitter, entry.places))
             || (own.in_frames == self.generation && entry.places.contains(&Place::Frame));
         in_place
+            && (entry.extent == Extent::Part || record.message.trim().eq_ignore_ascii_case(entry.text))
             && index.with.get(at).is_some_and(|literals| literals.iter().all(anywhere))
             && !index.without.get(at).is_some_and(|literals| literals.iter().any(anywhere))
     }

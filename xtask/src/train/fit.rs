@@ -127,7 +127,8 @@ impl Fits {
             return Model::empty();
         };
         let weights = rows.iter().map(integers);
-        let features = vocabulary.keys().zip(weights).filter(|(_, row)| row.iter().any(|weight| *weight != 0)).collect();
+        let features =
+            vocabulary.keys().zip(weights).filter(|(_, row)| row.iter().any(|weight| *weight != 0)).collect();
         Model::from_weights(settings, integers(bias), features)
     }
 }
