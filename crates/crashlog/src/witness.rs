@@ -209,12 +209,11 @@ fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention
         return Some(LogAbstention::ForeignProgram);
     }
     match digest.decisive() {
-        None => Some(LogAbstention::NoFailure),
         Some(failure) if failure.record.message.is_empty() && failure.record.errors.is_empty() => {
             Some(LogAbstention::HeadMissing)
         }
         Some(failure) if failure.record.level.reports_failure() => None,
-        Some(_) => Some(LogAbstention::NoFailure),
+        Some(_) | None => Some(LogAbstention::NoFailure),
     }
 }
 

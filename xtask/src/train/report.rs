@@ -11,7 +11,7 @@ use diagnosis::{Cause, LogReading, Probability, Testimony};
 
 use super::{
     data::{self, Incident},
-    fit::{Fits, thousandths},
+    fit::{Fit, Fits, thousandths},
     vocabulary::Vocabulary,
 };
 
@@ -52,7 +52,7 @@ pub(super) fn rehearse(
     order.sort_by(|a, b| a.group.cmp(&b.group).then(a.id.cmp(&b.id)));
     for incident in order {
         if known.as_ref().is_none_or(|(group, _)| *group != incident.group) {
-            let fit = fits.without(&incident.group).unwrap_or_else(|| fits.whole());
+            let fit = fits.without(&incident.group).unwrap_or(Fit::WHOLE);
             known = Some((&incident.group, fits.model(fit, vocabulary, settings)));
         }
         if let Some((_, model)) = &known {
