@@ -25,6 +25,9 @@ const OWNERS: &[(&str, &str)] = &[
     ("blockchain.(*BlockStore)", "blockstore"),
     ("kv.(*TxIndex)", "tx_index"),
     ("txindex.", "tx_index"),
+    ("lite.", "light"),
+    ("light.", "light"),
+    ("proxy.NewVerifier", "light"),
     ("evidence.NewPool", "evidence"),
     ("evidence.(*Pool)", "evidence"),
     ("node.createEvidenceReactor", "evidence"),
@@ -37,7 +40,7 @@ const OWNERS: &[(&str, &str)] = &[
 
 /// The databases a record is about, the surest first, each once.
 #[must_use]
-pub fn databases(record: &Record) -> Vec<DatabaseName> {
+pub(crate) fn databases(record: &Record) -> Vec<DatabaseName> {
     let mut found: Vec<DatabaseName> = Vec::new();
     let mut add = |name: &str| {
         let name = DatabaseName::new(name);

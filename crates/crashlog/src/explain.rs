@@ -122,12 +122,6 @@ pub fn reasons(finding: &Finding, model: &Model, cause: Cause) -> Reasons {
     })
 }
 
-/// What speaks for and against local damage.
-#[must_use]
-pub fn damage_reasons(finding: &Finding, model: &Model) -> Reasons {
-    shares(finding, model, |row| row.last().copied().map_or(0.0, f64::from))
-}
-
 fn shares(finding: &Finding, model: &Model, weight: impl Fn(&[i16]) -> f64) -> Reasons {
     let (_, names) = finding.digest.features(Collector::with_names());
     let mut reasons = Reasons::default();

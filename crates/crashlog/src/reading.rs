@@ -23,6 +23,7 @@ mod level;
 mod origin;
 mod pairs;
 mod prefix;
+mod slot;
 mod stamp;
 mod summary;
 mod text;
@@ -62,9 +63,10 @@ impl LogReader {
     /// Records come in the order of their ends: what other goroutines log inside a crash comes before it.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&Record)) {
         self.assembly.tally.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let mut rest = bytes;
-        while let Some((line, after)) = text::cut(rest, b'\n') {
-            rest = after;
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let line = bytes.get(from..end).unwrap_or_default();
+            from = end + 1;
             if self.begun.is_empty() {
                 self.line(line, false, sink);
             } else {
@@ -72,7 +74,7 @@ impl LogReader {
                 self.end_begun(sink);
             }
         }
-        self.keep(rest);
+        self.keep(bytes.get(from..).unwrap_or_default());
     }
 
     /// The end of the log: gives away what is held, and tells what the log was like.

@@ -8,14 +8,14 @@
 //! 3. nothing in the log points elsewhere as strongly (a full disk, a held lock, a wrong engine explain the same words);
 //! 4. the log was not cut before the failure's own first line.
 
-use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Probability, Symptom, Testimony};
+use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Probability, StartRole, Symptom, Testimony};
 
 use crate::{
     Emitter, LogReader, ReadingSummary, Record,
     databases::databases,
     digest::{Digest, Failure},
     features::{Collector, Features},
-    model::{CAUSES, Model, Scores, WEIGHT_UNITS},
+    model::{Model, Scores, WEIGHT_UNITS},
     phrases::{Polarity, Proof, Strength},
 };
 
@@ -37,11 +37,11 @@ impl Default for Examiner {
 pub struct Finding {
     /// For the judge.
     pub reading: LogReading,
-    /// Every cause with its probability, the most probable first; empty where the log abstained before scoring.
+    /// Every cause with its probability, the most probable first.
     pub causes: Vec<(Cause, Probability)>,
-    /// Score of "this replica's own data is damaged", in nats; higher is likelier.
+    /// Log-odds that restoring local data is right, in nats; higher is likelier.
     pub damage_score: f64,
-    /// The same as a calibrated probability.
+    /// The same as a probability.
     pub damage: Probability,
     /// Why the log does not testify, where it reports damage and still does not.
     pub no_testimony: Option<NoTestimony>,
@@ -66,6 +66,8 @@ pub enum NoTestimony {
     AnotherFailure(&'static str),
     /// The head of the failure is missing.
     HeadMissing,
+    /// What the log names can be rebuilt by the node: a smaller repair will do.
+    CanBeRebuilt,
 }
 
 impl NoTestimony {
@@ -78,6 +80,7 @@ impl NoTestimony {
             }
             Self::ScoreTooLow => "the evidence is thinner than in proven cases".to_owned(),
             Self::AnotherFailure(phrase) => format!("the log also shows another failure that can explain it ({phrase})"),
+            Self::CanBeRebuilt => "the database it names can be rebuilt by the node".to_owned(),
             Self::HeadMissing => "the log was cut before the failure's first line".to_owned(),
         }
     }
@@ -103,11 +106,9 @@ impl Examiner {
         let summary = reader.finish(&mut |record: &Record| digest.observe(record));
         let (features, _) = digest.features(Collector::new());
         let scores = model.score(&features);
-        let causes = rank(&scores, model);
-        let damage_score = nats(scores.raw.last().copied().unwrap_or(0));
-        let slope = f64::from(model.settings.slope_thousandths) / 1000.0;
-        let offset = f64::from(model.settings.offset_thousandths) / 1000.0;
-        let damage = probability(1.0 / (1.0 + libm::exp(-(slope * damage_score + offset))));
+        let ranked = rank(&scores, model);
+        let (damage, damage_score) = damage(&ranked, model);
+        let causes = ranked.into_iter().map(|(cause, p)| (cause, probability(p))).collect::<Vec<_>>();
         let abstention = abstention(&summary, &digest);
         let (reading, no_testimony) = match abstention {
             Some(reason) => (LogReading::Abstained(reason), None),
@@ -149,6 +150,10 @@ fn doubt(digest: &Digest, summary: &ReadingSummary, damage_score: f64, model: &M
     }
     if let Some(other) = own().find_map(points_elsewhere) {
         return Some(NoTestimony::AnotherFailure(other));
+    }
+    let named = digest.decisive().map(|failure| databases(&failure.record)).unwrap_or_default();
+    if !named.is_empty() && named.iter().all(|database| database.start_role() == StartRole::CanBeRebuilt) {
+        return Some(NoTestimony::CanBeRebuilt);
     }
     let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
     (damage_score < threshold).then_some(NoTestimony::ScoreTooLow)
@@ -195,16 +200,30 @@ fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention
 }
 
 /// Causes by probability: the softmax of the scores at the model's temperature.
-fn rank(scores: &Scores, model: &Model) -> Vec<(Cause, Probability)> {
+fn rank(scores: &Scores, model: &Model) -> Vec<(Cause, f64)> {
     let temperature = f64::from(model.settings.temperature_thousandths.max(1)) / 1000.0;
-    let logits: Vec<f64> = scores.raw.iter().take(CAUSES).map(|raw| nats(*raw) / temperature).collect();
+    let logits: Vec<f64> = scores.raw.iter().map(|raw| nats(*raw) / temperature).collect();
     let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = logits.iter().map(|logit| libm::exp(logit - highest)).collect();
     let total: f64 = weights.iter().sum();
-    let mut ranked: Vec<(Cause, Probability)> =
-        Cause::LABELS.into_iter().zip(weights.iter().map(|weight| probability(weight / total))).collect();
-    ranked.sort_by_key(|(cause, p)| (std::cmp::Reverse(*p), *cause));
+    let mut ranked: Vec<(Cause, f64)> =
+        Cause::LABELS.into_iter().zip(weights.iter().map(|weight| weight / total)).collect();
+    ranked.sort_by(|(a, p), (b, q)| q.total_cmp(p).then(a.cmp(b)));
     ranked
+}
+
+/// Probability that restoring local data is right, and its log-odds: each cause's probability times how often a restore
+/// fixed that cause.
+fn damage(causes: &[(Cause, f64)], model: &Model) -> (Probability, f64) {
+    let rates = Cause::LABELS.into_iter().zip(model.settings.restore_fixes_thousandths);
+    let p: f64 = rates
+        .filter_map(|(label, rate)| {
+            let (_, p) = causes.iter().find(|(cause, _)| *cause == label)?;
+            Some(p * f64::from(rate) / 1000.0)
+        })
+        .sum();
+    let inside = p.clamp(1e-9, 1.0 - 1e-9);
+    (probability(p), libm::log(inside / (1.0 - inside)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sums of some thousand 16-bit weights stay far below 2^52")]

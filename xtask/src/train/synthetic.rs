@@ -3,40 +3,36 @@
 //!
 //! They teach the model what the phrases mean and that the *first* failure decides; they are never used to measure anything.
 
+use diagnosis::Cause;
 use serde::Deserialize;
 
 /// One entry of the phrase file, as far as training needs it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct PhraseEntry {
-    pub id: String,
-    pub text: String,
-    pub cause: String,
+pub(super) struct PhraseEntry {
+    pub(super) id: String,
+    pub(super) cause: Cause,
     #[serde(default)]
-    pub also: Vec<String>,
-    pub polarity: String,
-    pub strength: u8,
-    #[serde(default)]
-    pub integrity: bool,
-    pub emitter: Vec<String>,
-    pub sample: String,
+    pub(super) also: Vec<Cause>,
+    pub(super) polarity: String,
+    pub(super) strength: u8,
+    pub(super) emitter: Vec<String>,
+    pub(super) sample: String,
 }
 
 /// A generated log with its soft labels.
 #[derive(Debug, Clone)]
-pub struct Synthetic {
-    pub id: String,
-    pub log: String,
+pub(super) struct Synthetic {
+    pub(super) id: String,
+    pub(super) log: String,
     /// Causes with weights that add up to 1; empty for a log in which nothing failed.
-    pub causes: Vec<(String, f64)>,
-    /// Probability that a restore of local data is right.
-    pub damage: f64,
+    pub(super) causes: Vec<(Cause, f64)>,
 }
 
 /// A counter-based generator (splitmix64): a stream per phrase, so that adding a phrase leaves the others' logs as they are.
-pub struct Draw(u64);
+pub(super) struct Draw(u64);
 
 impl Draw {
-    pub fn new(seed: &str) -> Self {
+    pub(super) fn new(seed: &str) -> Self {
         Self(seed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
@@ -49,24 +45,24 @@ impl Draw {
     }
 
     /// 0 ..< `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap_or(1)).unwrap_or(0)
     }
 
-    pub fn chance(&mut self, percent: usize) -> bool {
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }
 }
 
 /// Variants of each phrase.
-const VARIANTS: usize = 4;
+const VARIANTS: usize = 3;
 
 /// Generates every training log, in the phrase file's order.
-pub fn generate(phrases: &[PhraseEntry]) -> Vec<Synthetic> {
+pub(super) fn generate(phrases: &[PhraseEntry]) -> Vec<Synthetic> {
     let benign: Vec<&PhraseEntry> = phrases.iter().filter(|phrase| phrase.polarity == "benign").collect();
     let hints: Vec<&PhraseEntry> =
         phrases.iter().filter(|phrase| phrase.polarity != "benign" && phrase.strength < 3 && !frame_only(phrase)).collect();
@@ -105,14 +101,13 @@ fn one(
     if variant > 0 {
         aftermath(&mut log, draw);
     }
-    let (causes, damage) = labels(phrase);
-    Synthetic { id: format!("{}/{variant}", phrase.id), log, causes, damage }
+    Synthetic { id: format!("{}/{variant}", phrase.id), log, causes: labels(phrase) }
 }
 
 /// How sure a phrase is of its cause: from its strength and from whether it names others.
-fn labels(phrase: &PhraseEntry) -> (Vec<(String, f64)>, f64) {
+fn labels(phrase: &PhraseEntry) -> Vec<(Cause, f64)> {
     if phrase.polarity == "benign" {
-        return (Vec::new(), 0.0);
+        return Vec::new();
     }
     let own = match (phrase.strength, phrase.also.len()) {
         (_, 0) => 1.0,
@@ -120,20 +115,12 @@ fn labels(phrase: &PhraseEntry) -> (Vec<(String, f64)>, f64) {
         (2, _) => 0.7,
         _ => 0.55,
     };
-    let mut causes = vec![(phrase.cause.clone(), own)];
+    let mut causes = vec![(phrase.cause, own)];
     let ranks: f64 = (1..=phrase.also.len()).map(|rank| 1.0 / f64::from(u32::try_from(rank).unwrap_or(1))).sum();
     for (rank, also) in (1_u32..).zip(&phrase.also) {
-        causes.push((also.clone(), (1.0 - own) / f64::from(rank) / ranks));
+        causes.push((*also, (1.0 - own) / f64::from(rank) / ranks));
     }
-    let damage = match (phrase.polarity.as_str(), phrase.strength) {
-        ("damage", 3) => 0.9,
-        ("damage", 2) => 0.7,
-        ("damage", _) => 0.5,
-        (_, 3) => 0.02,
-        (_, 2) => 0.06,
-        _ => 0.12,
-    };
-    (causes, damage)
+    causes
 }
 
 fn push_line(log: &mut String, text: &str) {

@@ -6,6 +6,7 @@ use super::foreign::Foreign;
 use super::glue::Glue;
 use super::head::{self, Head};
 use super::prefix::Bare;
+use super::slot::{append, empty, reset};
 use super::summary::Tally;
 use super::text::{self, TEXT_LIMIT};
 use super::{Sink, origin};
@@ -92,12 +93,19 @@ impl Assembly {
             self.after_glued(sink);
             return;
         }
+        if matches!(self.held, Held::Glue(_)) {
+            // Its lines are read again: one of them may be what this line belongs to.
+            self.flush(sink);
+            return self.line(line, sink);
+        }
         self.flush(sink);
         self.start(whole, text, line, sink);
     }
 
     /// The end of the input.
     pub(super) fn finish(&mut self, sink: Sink<'_>) {
+        self.flush(sink);
+        // Glue whose lines were read again leaves the last of them.
         self.flush(sink);
     }
 
@@ -107,7 +115,10 @@ impl Assembly {
             Held::Crash(crash) => crash.blank(&self.record),
             Held::Usage(_) | Held::Foreign(_) => {}
             Held::Text(_) => return self.flush(sink),
-            Held::Nothing | Held::Glue(_) => return,
+            Held::Glue(glue) => {
+                glue.take(b"", line);
+            }
+            Held::Nothing => return,
         }
         self.record.lines = self.record.lines.saturating_add(line.count);
     }
@@ -161,7 +172,7 @@ impl Assembly {
                 }
                 taken
             }
-            Held::Glue(glue) => glue.take(whole, line),
+            Held::Glue(glue) => !line.bare.go_log && glue.take(whole, line),
         };
         if taken {
             self.tally.text_lines += u64::from(line.count);
@@ -255,37 +266,4 @@ impl Assembly {
         }
         sink(&self.now);
     }
-}
-
-fn empty() -> Record {
-    Record {
-        line: 0,
-        lines: 0,
-        level: Level::None,
-        emitter: Emitter::Error,
-        module: String::new(),
-        message: String::new(),
-        errors: String::new(),
-        fields: String::new(),
-        frames: Vec::new(),
-        cut: false,
-    }
-}
-
-/// Empties a record for a line.
-fn reset(record: &mut Record, line: &Line<'_>) {
-    (record.line, record.lines, record.cut) = (line.number, line.count, line.cut);
-    (record.level, record.emitter) = (Level::None, Emitter::Error);
-    for text in [&mut record.module, &mut record.message, &mut record.errors, &mut record.fields] {
-        text.clear();
-    }
-    record.frames.clear();
-}
-
-/// Adds a line to the message.
-fn append(line: &[u8], record: &mut Record) {
-    if !record.message.is_empty() {
-        record.cut |= !text::push_str(&mut record.message, "\n", TEXT_LIMIT);
-    }
-    record.cut |= !text::push(&mut record.message, line, TEXT_LIMIT);
 }

@@ -1,26 +1,33 @@
 //! Terminal colours. *No IO.*
 
-use memchr::memchr;
+use memchr::memchr2;
 
 /// Copies `line` without ANSI escape sequences to `out`. `false`, and nothing copied, when it has none.
 pub(super) fn strip(line: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(first) = memchr(0x1b, line).or_else(|| spelled(line)) else { return false };
+    let Some(first) = next_sequence(line) else { return false };
     out.clear();
     let (mut rest, mut at) = (line, first);
     while let Some((before, sequence)) = rest.split_at_checked(at) {
         out.extend_from_slice(before);
         rest = after_sequence(sequence);
-        let Some(next) = memchr(0x1b, rest).or_else(|| spelled(rest)) else { break };
+        let Some(next) = next_sequence(rest) else { break };
         at = next;
     }
     out.extend_from_slice(rest);
     true
 }
 
-/// rsyslog spells the escape byte as `#033`; only looked for where it can start a line's head or a field.
-fn spelled(line: &[u8]) -> Option<usize> {
-    let at = memchr(b'#', line)?;
-    line.get(at..)?.starts_with(b"#033[").then_some(at)
+/// Place of the next escape byte; rsyslog spells it `#033`.
+fn next_sequence(line: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let place = at + memchr2(0x1b, b'#', line.get(at..)?)?;
+        let found = line.get(place..)?;
+        if found.starts_with(b"\x1b") || found.starts_with(b"#033[") {
+            return Some(place);
+        }
+        at = place + 1;
+    }
 }
 
 /// What follows an escape sequence: `ESC [ parameters letter`, or `ESC` and one byte.
@@ -39,12 +46,11 @@ pub(super) fn strip_bare(line: &[u8], out: &mut Vec<u8>) -> bool {
     out.clear();
     let mut rest = line;
     while let Some((byte, after)) = rest.split_first() {
-        rest = match sequence_length(rest) {
-            Some(length) => rest.get(length..).unwrap_or_default(),
-            None => {
-                out.push(*byte);
-                after
-            }
+        rest = if let Some(length) = sequence_length(rest) {
+            rest.get(length..).unwrap_or_default()
+        } else {
+            out.push(*byte);
+            after
         };
     }
     true

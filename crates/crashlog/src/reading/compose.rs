@@ -28,6 +28,7 @@ impl Composer {
         self.stack.clear();
         self.peer = false;
         self.open = false;
+        self.keep_fields = false;
         record.level = head.level;
         text::push(&mut record.module, head.module, 256);
         match head.body {
@@ -43,7 +44,9 @@ impl Composer {
         }
         let room = TEXT_LIMIT.saturating_sub(record.message.len());
         record.cut |= !self.fields.write(&mut record.errors, &mut record.fields, room);
-        frames::keep_all(&self.stack, &mut record.frames);
+        if !self.stack.is_empty() {
+            frames::keep_all(&self.stack, &mut record.frames);
+        }
         record.emitter = origin::of(&record.module, &record.message, self.peer);
     }
 
@@ -52,28 +55,28 @@ impl Composer {
         let (message, rest) = pairs::split(body.bytes);
         record.cut |= !Raw { bytes: message, quoted: body.quoted }.push_to(&mut record.message, TEXT_LIMIT);
         self.keep_fields = keeps_fields(record);
-        for pair in rest {
+        rest.visit(|pair| {
             self.open |= pair.open;
             self.field(pair.key, Raw { bytes: pair.value, quoted: pair.quoted || body.quoted }, record);
-        }
+        });
     }
 
     /// `level=error msg="…" key=value`.
     fn pairs(&mut self, body: &[u8], record: &mut Record) {
         let all = pairs::split(body).1;
-        for pair in all {
-            if fields::is_level(pair.key) {
-                record.level = level::of_word(pair.value).unwrap_or(Level::None);
-            }
+        if let Some(pair) = all.find(fields::is_level) {
+            record.level = level::of_word(pair.value).unwrap_or(Level::None);
         }
-        if let Some(message) = all.into_iter().find(|pair| fields::is_message(pair.key)) {
+        if let Some(message) = all.find(fields::is_message) {
             self.open |= message.open;
             self.text(Raw { bytes: message.value, quoted: message.quoted }, record);
         }
-        for pair in all.filter(|pair| !fields::is_message(pair.key)) {
+        all.visit(|pair| {
             self.open |= pair.open;
-            self.field(pair.key, Raw { bytes: pair.value, quoted: pair.quoted }, record);
-        }
+            if !fields::is_message(pair.key) {
+                self.field(pair.key, Raw { bytes: pair.value, quoted: pair.quoted }, record);
+            }
+        });
     }
 
     /// One object. `message` wins over `msg` (`"msg":{},"message":"service start"`), which then is a field.
@@ -85,18 +88,21 @@ impl Composer {
                 Kind::Message if message.is_none() || key == b"message" => {
                     (message, key_of_message) = (Some(raw(value)), key);
                 }
-                _ => {}
+                Kind::Message | Kind::Other | Kind::Dropped => {}
+                Kind::Module | Kind::Error | Kind::Stack | Kind::Peer => self.field(key, raw(value), record),
             }
         }
-        if let Some(message) = message {
-            self.text(message, record);
-        } else {
-            self.keep_fields = keeps_fields(record);
-        }
+        self.text(message.unwrap_or(Raw { bytes: &[], quoted: false }), record);
         // A quote that JSON closed is closed, whatever its message looks like.
         self.open = false;
-        for (key, value) in json::members(body).filter(|(key, _)| *key != key_of_message) {
-            self.field(key, raw(value), record);
+        if self.keep_fields {
+            // Only now level and message tell that they are wanted.
+            let wanted = |kind| matches!(kind, Kind::Message | Kind::Other | Kind::Peer);
+            for (key, value) in
+                json::members(body).filter(|(key, _)| wanted(fields::kind(key)) && *key != key_of_message)
+            {
+                self.fields.add(key, raw(value), false);
+            }
         }
     }
 
@@ -105,8 +111,9 @@ impl Composer {
             Kind::Module => {
                 record.module.clear();
                 value.push_to(&mut record.module, 256);
-                if let Some((_, local)) = record.module.rsplit_once(':') {
-                    record.module = local.to_owned();
+                // `tendermint:consensus`
+                if let Some(colon) = memchr::memrchr(b':', record.module.as_bytes()) {
+                    record.module.drain(..=colon);
                 }
             }
             Kind::Error => record.cut |= !self.fields.add(key, value, true),
@@ -138,5 +145,7 @@ fn raw(value: Value<'_>) -> Raw<'_> {
 }
 
 fn keeps_fields(record: &Record) -> bool {
-    record.level >= Level::Warn || FIELDS_OF_INFO.iter().any(|message| record.message.starts_with(message))
+    record.level >= Level::Warn
+        || record.message.starts_with(['A', 'C'])
+            && FIELDS_OF_INFO.iter().any(|message| record.message.starts_with(message))
 }

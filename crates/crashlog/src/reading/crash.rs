@@ -134,9 +134,9 @@ impl Crash {
         if trimmed == b"stack trace unavailable" || trimmed.starts_with(b"goroutine running on other thread") {
             return true;
         }
-        let function = frames::function(line);
+        let function = frames::function(trimmed);
         if self.part == Part::Frames && function.is_some() {
-            frames::keep(line, &mut record.frames);
+            frames::keep(trimmed, &mut record.frames);
         }
         function.is_some()
     }

@@ -100,6 +100,9 @@ impl Fields {
 
     /// Writes the errors, each once, and the other fields, both sorted by key. `false` when bytes of an error were dropped.
     pub(super) fn write(&mut self, errors: &mut String, fields: &mut String, errors_limit: usize) -> bool {
+        if self.spans.is_empty() {
+            return true;
+        }
         let text = &self.text;
         self.spans.sort_by(|one, other| text.get(one.start..one.equals).cmp(&text.get(other.start..other.equals)));
         let mut whole = true;

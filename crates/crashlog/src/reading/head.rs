@@ -201,6 +201,9 @@ pub(super) fn unmarked(line: &[u8]) -> Option<Head<'_>> {
         [&b"ABCI Handshake App Info"[..], b"ABCI Replay Blocks", b"Completed ABCI Handshake", b"CONSENSUS FAILURE!!!"];
     let known = heights.iter().any(|message| line.starts_with(message))
         || (memmem::find(line, b" module=").is_some()
-            && super::pairs::split(line).1.any(|pair| super::fields::kind(pair.key) == super::fields::Kind::Module));
+            && super::pairs::split(line)
+                .1
+                .find(|key| super::fields::kind(key) == super::fields::Kind::Module)
+                .is_some());
     known.then_some(text_head(Level::None, line))
 }

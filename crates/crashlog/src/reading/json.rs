@@ -13,7 +13,7 @@ pub(super) enum Value<'a> {
 }
 
 /// The members, in the order of the line.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Members<'a>(&'a [u8]);
 
 /// The members of the object that `line` starts with.

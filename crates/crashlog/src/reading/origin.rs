@@ -5,23 +5,26 @@ use memchr::memmem;
 use crate::{Emitter, Level};
 
 /// Modules whose records always carry what a remote party sent.
-const PEER_MODULES: [&str; 15] = [
-    "p2p",
-    "pex",
-    "mempool",
-    "rpc-server",
-    "rpc",
-    "json-rpc",
-    "jsonrpc",
-    "json-rpc-server",
-    "api-server",
-    "api",
-    "grpc",
-    "grpc-server",
-    "grpc-web",
-    "tx-query",
-    "websocket",
-];
+fn is_of_peers(module: &str) -> bool {
+    matches!(
+        module,
+        "p2p"
+            | "pex"
+            | "mempool"
+            | "rpc-server"
+            | "rpc"
+            | "json-rpc"
+            | "jsonrpc"
+            | "json-rpc-server"
+            | "api-server"
+            | "api"
+            | "grpc"
+            | "grpc-server"
+            | "grpc-web"
+            | "tx-query"
+            | "websocket"
+    )
+}
 
 /// Messages that speak of a peer without a field that names it.
 const PEER_MESSAGES: [&str; 8] = [
@@ -37,7 +40,11 @@ const PEER_MESSAGES: [&str; 8] = [
 
 /// Emitter of a record in a log format. P13: what names a peer is the peer's word.
 pub(super) fn of(module: &str, message: &str, names_peer: bool) -> Emitter {
-    if names_peer || PEER_MODULES.contains(&module) || PEER_MESSAGES.iter().any(|start| message.starts_with(start)) {
+    if names_peer
+        || is_of_peers(module)
+        || message.starts_with(['S', 'E', 'D', 'F', 'R', 'P', 'I'])
+            && PEER_MESSAGES.iter().any(|start| message.starts_with(start))
+    {
         Emitter::Peer
     } else {
         Emitter::Log

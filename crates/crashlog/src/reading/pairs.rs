@@ -16,70 +16,115 @@ pub(super) struct Pair<'a> {
     pub(super) open: bool,
 }
 
-/// The pairs of one line, in its order.
+/// The pairs of one line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pairs<'a> {
     text: &'a [u8],
-    /// Start of the next key and place of its `=`.
-    key: Option<(usize, usize)>,
+    /// Start of the first key and place of its `=`; the text's length where there is none.
+    first: (usize, usize),
 }
 
 /// Message, then pairs.
 pub(super) fn split(text: &[u8]) -> (&[u8], Pairs<'_>) {
-    let key = find_key(text, 0);
-    let end = key.map_or(text.len(), |(start, _)| start);
-    (text.get(..end).unwrap_or_default().trim_ascii(), Pairs { text, key })
+    let first = find_key(text, 0);
+    (text.get(..first.0).unwrap_or_default().trim_ascii(), Pairs { text, first })
 }
 
-impl<'a> Iterator for Pairs<'a> {
-    type Item = Pair<'a>;
-
-    fn next(&mut self) -> Option<Pair<'a>> {
-        let (start, equals) = self.key.take()?;
-        let key = self.text.get(start..equals)?;
-        let from = equals + 1;
-        if self.text.get(from) != Some(&b'"') {
-            self.key = find_key(self.text, from);
-            let end = self.key.map_or(self.text.len(), |(next, _)| next);
-            let value = self.text.get(from..end)?.trim_ascii_end();
-            return Some(Pair { key, value, quoted: false, open: false });
+impl<'a> Pairs<'a> {
+    /// Visits the pairs in the order of the line. No iterator: handing out a pair by value costs more than finding it.
+    #[inline]
+    pub(super) fn visit(self, mut visitor: impl FnMut(Pair<'a>)) {
+        let text = self.text;
+        let (mut start, mut equals) = self.first;
+        while let Some(key) = text.get(start..equals).filter(|key| !key.is_empty()) {
+            let from = equals + 1;
+            let close = if text.get(from) == Some(&b'"') { closing_quote(text, from + 1) } else { None };
+            let quoted = text.get(from) == Some(&b'"');
+            let open = quoted && close.is_none();
+            (start, equals) = match close {
+                Some(close) => find_key(text, close + 1),
+                None if open => (text.len(), text.len()),
+                None => find_key(text, from),
+            };
+            let value = if open {
+                text.get(from + 1..)
+            } else if let Some(close) = close {
+                text.get(from + 1..quoted_end(text, close, start))
+            } else {
+                text.get(from..start).map(<[u8]>::trim_ascii_end)
+            };
+            visitor(Pair { key, value: value.unwrap_or_default(), quoted, open });
         }
-        let Some(close) = closing_quote(self.text, from + 1) else {
-            return Some(Pair { key, value: self.text.get(from + 1..)?, quoted: true, open: true });
-        };
-        self.key = find_key(self.text, close + 1);
-        // An unescaped quote inside the value looks like its end: the words up to the next key still belong to it.
-        let end = self.key.map_or(self.text.len(), |(next, _)| next);
-        let tail = self.text.get(close + 1..end)?.trim_ascii();
-        let value = if tail.is_empty() {
-            self.text.get(from + 1..close)?
-        } else {
-            let whole = self.text.get(from + 1..end)?.trim_ascii_end();
-            whole.strip_suffix(b"\"").unwrap_or(whole)
-        };
-        Some(Pair { key, value, quoted: true, open: false })
+    }
+
+    /// The value of the first pair with such a key.
+    pub(super) fn find(self, mut wanted: impl FnMut(&[u8]) -> bool) -> Option<Pair<'a>> {
+        let mut found = None;
+        self.visit(|pair| {
+            if found.is_none() && wanted(pair.key) {
+                found = Some(pair);
+            }
+        });
+        found
     }
 }
 
-/// The next `key=` at or after `from`: a word of key characters after a blank.
-fn find_key(text: &[u8], from: usize) -> Option<(usize, usize)> {
+/// End of a quoted value. An unescaped quote inside it looks like its end: words up to the next key still belong to it.
+fn quoted_end(text: &[u8], close: usize, next_key: usize) -> usize {
+    let tail = text.get(close + 1..next_key).unwrap_or_default().trim_ascii_end();
+    match tail.last() {
+        None => close,
+        Some(b'"') => close + tail.len(),
+        Some(_) => close + 1 + tail.len(),
+    }
+}
+
+/// The next `key=` at or after `from`, a word of key characters after a blank: its start and the place of its `=`; the
+/// text's length for both where there is none.
+#[inline]
+fn find_key(text: &[u8], from: usize) -> (usize, usize) {
     let mut at = from;
-    loop {
-        let equals = at + memchr(b'=', text.get(at..)?)?;
-        let before = text.get(from..equals)?;
-        let length = before.iter().rev().take(KEY_LIMIT).take_while(|byte| is_key(**byte)).count();
-        let start = equals - length;
-        let blank_before = start.checked_sub(1).and_then(|place| text.get(place)).is_none_or(u8::is_ascii_whitespace);
-        let opens = text.get(start).is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'#' | b'_'));
-        if blank_before && opens && (1..KEY_LIMIT).contains(&length) {
-            return Some((start, equals));
+    while let Some(step) = text.get(at..).and_then(|rest| memchr(b'=', rest)) {
+        let equals = at + step;
+        let mut start = equals;
+        let lowest = from.max(equals.saturating_sub(KEY_LIMIT));
+        let before = text.get(lowest..equals).unwrap_or_default();
+        let stop = before.iter().rev().find(|byte| {
+            let key = is_key(**byte);
+            start -= usize::from(key);
+            !key
+        });
+        let blank_before = match stop {
+            Some(byte) => byte.is_ascii_whitespace(),
+            None => start == 0 || text.get(start - 1).is_some_and(u8::is_ascii_whitespace),
+        };
+        if blank_before && start < equals && text.get(start).is_some_and(|byte| opens_key(*byte)) {
+            return (start, equals);
         }
         at = equals + 1;
     }
+    (text.len(), text.len())
 }
 
+fn opens_key(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || matches!(byte, b'#' | b'_')
+}
+
+/// Bytes of a key, as a table: this is asked for every byte before an `=`.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses a place outside")]
+const KEY_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./#$@";
+    let mut place = 0;
+    while place < bytes.len() {
+        table[bytes[place] as usize] = true;
+        place += 1;
+    }
+    table
+};
+
 fn is_key(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'#' | b'$' | b'@')
+    KEY_BYTES.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
 /// The quote that ends a value: not escaped, and at the end of the line or before a blank.
