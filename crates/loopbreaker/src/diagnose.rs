@@ -20,19 +20,23 @@ use crate::{
 
 /// Tell why a node crash-loops, how sure that is, and what to run next
 ///
-/// BUNDLE is a directory with any mix of these parts; whatever is missing is named in the report:
+/// BUNDLE is a directory with any mix of these parts; whatever is missing is
+/// named in the report:
 ///
-///   objects/*.yaml                         Kubernetes objects as kubectl prints them
-///   logs/POD/CONTAINER[.previous].log      logs, also as .log.gz; more crashes: CONTAINER.crash-N.log
-///   data/POD/                              the node's data directory
-///   peers.json                             samples of the replicas' /status
-///   bundle.json                            when and how it was collected
+///   objects/*.yaml                      objects, as kubectl prints them
+///   logs/POD/CONTAINER[.previous].log   logs, also as .log.gz
+///   logs/POD/CONTAINER.crash-N.log      logs of more crashes
+///   data/POD/                           the node's data directory
+///   peers.json                          samples of the replicas' /status
+///   bundle.json                         when and how it was collected
 ///
-/// Every sick pod of a bundle gets a report. Without a bundle, give a pod's object with --pod, a log with --log, or both.
+/// Every sick pod of a bundle gets a report. Without a bundle, give a pod's
+/// object with --pod, a log with --log, or both.
 ///
-/// With --exit-code the status is 10 where damage is proven on disk, 11 where the log alone suspects local damage, 12 where
-/// the cause could not be told, 0 where it is another one or nothing is wrong. Of several reports the worst counts, in the
-/// order 10, 11, 12, 0.
+/// With --exit-code the status is 10 where damage is proven on disk, 11 where
+/// the log alone suspects local damage, 12 where the cause could not be told, 0
+/// where it is another one or nothing is wrong. Of several reports the worst
+/// counts, in the order 10, 11, 12, 0.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, group(ArgGroup::new("input").required(true).multiple(true).args(["bundle", "log", "pod"])))]
 pub(crate) struct Arguments {
@@ -82,7 +86,7 @@ pub(crate) enum Format {
 /// When text is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Colour {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless `NO_COLOR` is set
     #[default]
     Auto,
     /// Always

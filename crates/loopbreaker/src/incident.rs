@@ -129,14 +129,20 @@ fn judged(
     origin: Origin,
 ) -> Incident {
     let verdict = judge(&evidence, &Policy::default());
-    let advice = advise(&evidence, &verdict).into_iter().map(|advice| to_do(advice, names)).collect();
+    let advice = advise(&evidence, &verdict).iter().map(|advice| to_do(advice, names)).collect();
     let missing = verdict.missing.iter().map(|fact| to_find_out(fact, names)).collect();
     Incident { instance, pod, chain_id, log, evidence, verdict, missing, advice, origin }
 }
 
-fn to_do(advice: Advice, names: &KnownNames) -> Step {
+fn to_do(advice: &Advice, names: &KnownNames) -> Step {
     let command = advice.command.as_deref().and_then(|command| ready_to_type(command, names));
-    Step { text: clean(&advice.text), place: None, command }
+    let mut text = clean(&advice.text);
+    if command.is_none()
+        && let Some(verb) = advice.command.as_deref().and_then(own_verb)
+    {
+        text = format!("{text} (This version has no `loopbreaker {verb}` yet, which does that.)");
+    }
+    Step { text, place: None, command }
 }
 
 fn to_find_out(fact: &MissingFact, names: &KnownNames) -> Step {
@@ -145,13 +151,13 @@ fn to_find_out(fact: &MissingFact, names: &KnownNames) -> Step {
 
 /// The command with names put in; none where it is one of our own that this version does not have yet.
 fn ready_to_type(command: &str, names: &KnownNames) -> Option<String> {
-    if let Some(ours) = command.strip_prefix("loopbreaker ") {
-        let verb = ours.split(' ').next().unwrap_or_default();
-        if !crate::command_line::has(verb) {
-            return None;
-        }
-    }
-    Some(names.fill(command))
+    let is_there = own_verb(command).is_none_or(crate::command_line::has);
+    is_there.then(|| names.fill(command))
+}
+
+/// Which of our own commands a command line calls.
+fn own_verb(command: &str) -> Option<&str> {
+    command.strip_prefix("loopbreaker ")?.split(' ').next()
 }
 
 /// A log of a bundle that may be read.

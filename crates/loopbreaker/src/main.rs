@@ -8,6 +8,7 @@ mod cli;
 mod command_line;
 mod completions;
 mod diagnose;
+mod evaluate;
 mod examine;
 mod exit;
 mod incident;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
 fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
     match cli.command {
         cli::Command::Diagnose(arguments) => diagnose::run(&arguments),
+        cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),
     }

@@ -91,6 +91,10 @@ pub(crate) enum BundleError {
 
 impl BundleError {
     /// A stable word for scripts and metrics.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for metrics, which come with the operator; tests tell errors apart by it")
+    )]
     pub(crate) fn category(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",

@@ -18,14 +18,18 @@
 //!
 //! Fields may be added; none is renamed or dropped within v1. Text out of logs has its control characters replaced.
 
+mod crash_loop;
+mod log;
+mod parts;
+
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::{
-    crash_loop::CrashLoopJson,
-    parts::{BundleJson, LogJson, PeersJson, SubjectJson, VerdictJson},
-};
+use crash_loop::CrashLoopJson;
+use log::LogJson;
+use parts::{BundleJson, PeersJson, SubjectJson, VerdictJson};
+
 use crate::incident::{Incident, Step};
 
 #[derive(Serialize)]

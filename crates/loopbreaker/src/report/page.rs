@@ -1,6 +1,6 @@
 //! A page of text for people: headings, paragraphs, quoted lines with a mark under what mattered. *No client.*
 
-use std::ops::Range;
+use std::{fmt::Write as _, ops::Range};
 
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
@@ -28,7 +28,7 @@ impl Page {
         if style == PLAIN {
             self.text.push_str(line);
         } else {
-            self.text.push_str(&format!("{style}{line}{style:#}"));
+            let _ = write!(self.text, "{style}{line}{style:#}");
         }
         self.text.push('\n');
     }
@@ -71,7 +71,7 @@ impl Page {
         }
         for row in rows.iter().skip(from).take(rows_max) {
             let Some(shown) = text.get(row.clone()) else { continue };
-            self.line(PLAIN, &format!("{INDENT}{}", clean(shown)));
+            self.line(PLAIN, &format!("{INDENT}{}", clean(shown.trim_end())));
             let carets = mark.start.max(row.start)..mark.end.min(row.end);
             if carets.is_empty() {
                 continue;
@@ -117,7 +117,7 @@ mod tests {
         page.quote(&text, &mark, 3);
         let plain = anstream::adapter::strip_str(&page.finish()).to_string();
         let expected = format!(
-            "    {} checksum \n    {}^^^^^^^^^\n    mismatch at the end\n    ^^^^^^^^\n",
+            "    {} checksum\n    {}^^^^^^^^^\n    mismatch at the end\n    ^^^^^^^^\n",
             "x".repeat(66),
             " ".repeat(67)
         );
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn rows_cover_the_text() {
         for text in ["", "a", "世界世界世界", &"ab ".repeat(99)] {
-            let joined: String = rows(text, 7).into_iter().map(|row| &text[row]).collect();
+            let joined: String = rows(text, 7).into_iter().filter_map(|row| text.get(row)).collect();
             assert_eq!(joined, text);
         }
     }

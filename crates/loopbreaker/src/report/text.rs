@@ -1,12 +1,13 @@
 //! The report for people, in this order: the verdict, then why, then what to do next. *No client.* Fits 80 columns.
 
-use diagnosis::{CrashLoopReading, Decision};
+mod crash_loop;
+mod log;
+mod reasons;
+mod why;
 
-use super::{
-    evidence_text,
-    page::{ALARM, COMMAND, FAINT, Page},
-    why,
-};
+use diagnosis::{AppHashQuestion, CrashLoopReading, Decision, Siblings};
+
+use super::page::{ALARM, COMMAND, FAINT, Page};
 use crate::{
     command_line::broken,
     incident::{Incident, Step},
@@ -24,9 +25,9 @@ pub(crate) fn render(incident: &Incident, explain: bool) -> String {
     for reason in why::decision(incident) {
         page.paragraph(&reason);
     }
-    evidence_text::crash_loop(&mut page, incident);
-    evidence_text::log(&mut page, incident, explain);
-    evidence_text::peers(&mut page, incident);
+    crash_loop::show(&mut page, incident);
+    log::show(&mut page, incident, explain);
+    siblings(&mut page, incident);
     if incident.verdict.decision != Decision::Hold || !incident.verdict.vetoes.is_empty() {
         vetoes(&mut page, incident);
     }
@@ -101,4 +102,23 @@ fn command(page: &mut Page, command: &str) {
     for line in broken(command, COLUMNS, "       ") {
         page.as_it_stands(COMMAND, &line);
     }
+}
+
+/// What the other replicas do.
+fn siblings(page: &mut Page, incident: &Incident) {
+    let said = match &incident.evidence.siblings {
+        Siblings::Unknown => return,
+        Siblings::Halted { height } => format!("None that answered advances; they stand at block {height}."),
+        Siblings::Advancing { count, height, app_hash } => {
+            let image = match app_hash {
+                AppHashQuestion::SameImagePasses => "; the identical image passes this replica's height",
+                AppHashQuestion::SameImageDoesNot => "; but not with this replica's image",
+                AppHashQuestion::Unknown => "",
+            };
+            let who = if *count == 1 { "One is" } else { "Several are" };
+            format!("{who} ahead and advancing ({count}), up to block {height}{image}.")
+        }
+    };
+    page.heading("Siblings");
+    page.paragraph(&said);
 }
