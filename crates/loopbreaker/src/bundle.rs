@@ -32,7 +32,7 @@ use read::{entries, name_of, read_bounded};
 
 pub(crate) use error::BundleError;
 pub(crate) use foreign::{Event, FullNode};
-pub(crate) use log_stream::{LogStream, open_log};
+pub(crate) use log_stream::{LogStream, open_log, open_log_or_pipe};
 pub(crate) use logs::{DataDirectory, LogFile, LogRun};
 pub(crate) use note::{Note, Passed};
 pub(crate) use objects::Objects;

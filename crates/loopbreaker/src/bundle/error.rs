@@ -73,6 +73,14 @@ pub(crate) enum BundleError {
         /// Who answers to it.
         names: Vec<String>,
     },
+    /// A log beside several sick pods.
+    #[error("{}: the log given with --log can only be of one of {} (choose with `--subject NAME`)", path.display(), names.join(", "))]
+    WhoseLog {
+        /// The bundle.
+        path: PathBuf,
+        /// Who there is.
+        names: Vec<String>,
+    },
     /// A bundle with parts, but nobody to report on.
     #[error("{}: holds neither a pod nor a log (put `kubectl get pod POD -n NAMESPACE -o yaml` into objects/, or a log into logs/POD/CONTAINER.log)", path.display())]
     NoSubject {
@@ -83,6 +91,10 @@ pub(crate) enum BundleError {
 
 impl BundleError {
     /// A stable word for scripts and metrics.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for metrics, which come with the operator; tests tell errors apart by it")
+    )]
     pub(crate) fn category(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",
@@ -93,6 +105,7 @@ impl BundleError {
             Self::NoPod { .. } => "no_pod",
             Self::NoSuchSubject { .. } => "no_such_subject",
             Self::AmbiguousSubject { .. } => "ambiguous_subject",
+            Self::WhoseLog { .. } => "whose_log",
             Self::NoSubject { .. } => "no_subject",
         }
     }

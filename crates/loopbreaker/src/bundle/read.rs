@@ -40,6 +40,15 @@ pub(super) fn open_regular(path: &Path) -> Result<File, BundleError> {
     File::open(path).map_err(at)
 }
 
+/// Opens a file or a pipe.
+pub(super) fn open_readable(path: &Path) -> Result<File, BundleError> {
+    let at = |source| BundleError::from_io(path.to_owned(), source);
+    if std::fs::metadata(path).map_err(at)?.is_dir() {
+        return Err(BundleError::Unreadable { path: path.to_owned(), source: io::Error::other("it is a directory") });
+    }
+    File::open(path).map_err(at)
+}
+
 /// A directory's visible entries in the order of their names; none where there is no such directory.
 pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>, BundleError> {
     let at = |source| BundleError::from_io(directory.to_owned(), source);
