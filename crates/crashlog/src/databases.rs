@@ -5,8 +5,16 @@ use diagnosis::DatabaseName;
 use crate::Record;
 
 /// Directory names that a path in a message may hold.
-const DIRECTORIES: &[&str] =
-    &["application.db", "blockstore.db", "state.db", "tx_index.db", "evidence.db", "cs.wal", "snapshots", "metadata.db"];
+const DIRECTORIES: &[&str] = &[
+    "application.db",
+    "blockstore.db",
+    "state.db",
+    "tx_index.db",
+    "evidence.db",
+    "cs.wal",
+    "snapshots",
+    "metadata.db",
+];
 
 /// Whose code it is that reads a database (the package and type of the frame, as in the sources of CometBFT and the SDK).
 const OWNERS: &[(&str, &str)] = &[
@@ -54,7 +62,8 @@ pub(crate) fn databases(record: &Record) -> Vec<DatabaseName> {
         }
     }
     // The first frame that belongs to a store decides: callers further out read other databases as well.
-    if let Some(owner) = record.frames.iter().find_map(|frame| OWNERS.iter().find(|(code, _)| frame.starts_with(code))) {
+    if let Some(owner) = record.frames.iter().find_map(|frame| OWNERS.iter().find(|(code, _)| frame.starts_with(code)))
+    {
         add(owner.1);
     }
     found

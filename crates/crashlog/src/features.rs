@@ -201,7 +201,9 @@ fn key_of_top(frame: &str) -> FeatureKey {
 
 fn fold(kind: &str, first: u64, second: u64) -> FeatureKey {
     let hash = kind.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
-    narrow((hash ^ first.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second.wrapping_mul(0xff51_afd7_ed55_8ccd))
+    narrow(
+        (hash ^ first.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second.wrapping_mul(0xff51_afd7_ed55_8ccd),
+    )
 }
 
 fn narrow(hash: u64) -> FeatureKey {

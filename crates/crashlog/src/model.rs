@@ -20,8 +20,8 @@ pub const WEIGHT_UNITS: f64 = 1024.0 * 256.0;
 
 /// Begins every weights file; the digit is the format's version.
 const MAGIC: &[u8; 8] = b"LBMODEL1";
-/// Magic, two 32-bit settings, a 32-bit rate per cause, number of features.
-const HEADER: usize = 8 + 4 * 2 + 4 * CAUSES + 4;
+/// Magic, three 32-bit settings, a 32-bit rate per cause, number of features.
+const HEADER: usize = 8 + 4 * 3 + 4 * CAUSES + 4;
 
 /// Why a weights file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +67,8 @@ pub struct Settings {
     pub temperature_thousandths: i32,
     /// Damage score from which on the log may testify, in thousandths of a nat.
     pub witness_from_thousandths: i32,
+    /// Added to the damage score of a log that meets every condition of a testimony but the score, in thousandths of a nat.
+    pub testimony_thousandths: i32,
     /// How often restoring local data fixed each cause, in thousandths, in the order of [`Cause::LABELS`].
     pub restore_fixes_thousandths: [i32; CAUSES],
 }
@@ -96,6 +98,7 @@ impl Model {
         let settings = Settings {
             temperature_thousandths: 1000,
             witness_from_thousandths: i32::MAX,
+            testimony_thousandths: 0,
             restore_fixes_thousandths: [0; CAUSES],
         };
         Self { settings, keys: Vec::new(), weights: Vec::new(), bias: [0; CAUSES] }
@@ -103,7 +106,11 @@ impl Model {
 
     /// Builds a model from trained weights; features in any order.
     #[must_use]
-    pub fn from_weights(settings: Settings, bias: [i16; CAUSES], mut features: Vec<(FeatureKey, [i16; CAUSES])>) -> Self {
+    pub fn from_weights(
+        settings: Settings,
+        bias: [i16; CAUSES],
+        mut features: Vec<(FeatureKey, [i16; CAUSES])>,
+    ) -> Self {
         features.sort_unstable_by_key(|(key, _)| *key);
         features.dedup_by_key(|(key, _)| *key);
         let (keys, weights) = features.into_iter().unzip();
@@ -120,11 +127,17 @@ impl Model {
         let mut cursor = Cursor { bytes: rest };
         let mut header = || cursor.i32().ok_or(short(HEADER));
         let (temperature_thousandths, witness_from_thousandths) = (header()?, header()?);
+        let testimony_thousandths = header()?;
         let mut restore_fixes_thousandths = [0; CAUSES];
         for rate in &mut restore_fixes_thousandths {
             *rate = header()?;
         }
-        let settings = Settings { temperature_thousandths, witness_from_thousandths, restore_fixes_thousandths };
+        let settings = Settings {
+            temperature_thousandths,
+            witness_from_thousandths,
+            testimony_thousandths,
+            restore_fixes_thousandths,
+        };
         let count = usize::try_from(header()?).map_err(|_| ModelError::Magic)?;
         let expected = count.saturating_mul(4 + 2 * CAUSES).saturating_add(HEADER + 2 * CAUSES);
         if bytes.len() != expected {
@@ -150,7 +163,8 @@ impl Model {
         let mut bytes = MAGIC.to_vec();
         let settings = &self.settings;
         let count = i32::try_from(self.keys.len()).unwrap_or(i32::MAX);
-        let header = [settings.temperature_thousandths, settings.witness_from_thousandths];
+        let header =
+            [settings.temperature_thousandths, settings.witness_from_thousandths, settings.testimony_thousandths];
         for number in header.into_iter().chain(settings.restore_fixes_thousandths).chain([count]) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }

@@ -62,9 +62,7 @@ pub fn nearest(digest: &Digest) -> Option<NearestCase> {
         .iter()
         .map(|case| NearestCase { case, similarity_thousandths: jaccard(&shape, &case.shape) })
         .filter(|nearest| nearest.similarity_thousandths >= SIMILARITY_MIN_THOUSANDTHS)
-        .max_by(|a, b| {
-            a.similarity_thousandths.cmp(&b.similarity_thousandths).then_with(|| b.case.id.cmp(&a.case.id))
-        })
+        .max_by(|a, b| a.similarity_thousandths.cmp(&b.similarity_thousandths).then_with(|| b.case.id.cmp(&a.case.id)))
 }
 
 /// Words and pairs of words of the record that decides.
@@ -79,5 +77,5 @@ fn shape(digest: &Digest) -> BTreeSet<FeatureKey> {
 fn jaccard(a: &BTreeSet<FeatureKey>, b: &BTreeSet<FeatureKey>) -> u16 {
     let shared = a.intersection(b).count();
     let all = a.len() + b.len() - shared;
-    if all == 0 { 0 } else { u16::try_from(shared * 1000 / all).unwrap_or(1000) }
+    (shared * 1000).checked_div(all).map_or(0, |thousandths| u16::try_from(thousandths).unwrap_or(1000))
 }

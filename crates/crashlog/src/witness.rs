@@ -8,7 +8,9 @@
 //! 3. nothing in the log points elsewhere as strongly (a full disk, a held lock, a wrong engine explain the same words);
 //! 4. the log was not cut before the failure's own first line.
 
-use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Probability, StartRole, Symptom, Testimony};
+use diagnosis::{
+    Cause, DatabaseName, LogAbstention, LogOpinion, LogReading, Probability, StartRole, Symptom, Testimony,
+};
 
 use crate::{
     Emitter, LogReader, ReadingSummary, Record,
@@ -60,6 +62,8 @@ pub struct Finding {
 pub enum NoTestimony {
     /// No message of a failed integrity check from a local emitter.
     NoIntegrityCheck,
+    /// Another cause is likelier than local damage.
+    AnotherCause,
     /// The score is below the threshold.
     ScoreTooLow,
     /// Another failure in the log explains the same words.
@@ -75,11 +79,12 @@ impl NoTestimony {
     #[must_use]
     pub fn in_words(self) -> String {
         match self {
-            Self::NoIntegrityCheck => {
-                "no local message that only a failed integrity check can print".to_owned()
-            }
+            Self::NoIntegrityCheck => "no local message that only a failed integrity check can print".to_owned(),
+            Self::AnotherCause => "another cause is likelier than local damage".to_owned(),
             Self::ScoreTooLow => "the evidence is thinner than in proven cases".to_owned(),
-            Self::AnotherFailure(phrase) => format!("the log also shows another failure that can explain it ({phrase})"),
+            Self::AnotherFailure(phrase) => {
+                format!("the log also shows another failure that can explain it ({phrase})")
+            }
             Self::CanBeRebuilt => "the database it names can be rebuilt by the node".to_owned(),
             Self::HeadMissing => "the log was cut before the failure's first line".to_owned(),
         }
@@ -107,56 +112,70 @@ impl Examiner {
         let (features, _) = digest.features(Collector::new());
         let scores = model.score(&features);
         let ranked = rank(&scores, model);
-        let (damage, damage_score) = damage(&ranked, model);
-        let causes = ranked.into_iter().map(|(cause, p)| (cause, probability(p))).collect::<Vec<_>>();
-        let abstention = abstention(&summary, &digest);
-        let (reading, no_testimony) = match abstention {
-            Some(reason) => (LogReading::Abstained(reason), None),
-            None => opinion(&digest, &summary, &causes, damage_score, model),
+        let causes = ranked.iter().map(|(cause, p)| (*cause, probability(*p))).collect::<Vec<_>>();
+        let doubt = doubt(&digest, &summary).or_else(|| {
+            let damaged = ranked.first().is_some_and(|(cause, _)| cause.is_local_damage());
+            (!damaged).then_some(NoTestimony::AnotherCause)
+        });
+        let damage_score = damage_score(&ranked, model, doubt);
+        let damage = probability(1.0 / (1.0 + libm::exp(-damage_score)));
+        let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
+        let no_testimony = doubt.or((damage_score < threshold).then_some(NoTestimony::ScoreTooLow));
+        let reading = match abstention(&summary, &digest) {
+            Some(reason) => LogReading::Abstained(reason),
+            None => LogReading::Read(opinion(&digest, &causes, no_testimony)),
         };
         Finding { reading, causes, damage_score, damage, no_testimony, summary, digest, features, scores }
     }
 }
 
-fn opinion(
-    digest: &Digest,
-    summary: &ReadingSummary,
-    causes: &[(Cause, Probability)],
-    damage_score: f64,
-    model: &Model,
-) -> (LogReading, Option<NoTestimony>) {
+fn opinion(digest: &Digest, causes: &[(Cause, Probability)], no_testimony: Option<NoTestimony>) -> LogOpinion {
     let (cause, probability) = causes.first().copied().unwrap_or((Cause::Unknown, Probability::ZERO));
-    let doubt = doubt(digest, summary, damage_score, model);
-    let testimony = if doubt.is_none() && cause.is_local_damage() { Testimony::Witness } else { Testimony::Opinion };
+    let testimony = if no_testimony.is_none() { Testimony::Witness } else { Testimony::Opinion };
+    LogOpinion { cause, probability, testimony, symptoms: symptoms(digest), databases: named_databases(digest) }
+}
+
+/// Symptoms of every local failure, in the log's order.
+fn symptoms(digest: &Digest) -> Vec<Symptom> {
     let mut symptoms: Vec<Symptom> = Vec::new();
-    for symptom in digest.failures().flat_map(|failure| &failure.phrases).filter_map(|index| index.phrase().symptom) {
+    for symptom in local(digest).flat_map(|failure| &failure.phrases).filter_map(|index| index.phrase().symptom) {
         if !symptoms.contains(&symptom) {
             symptoms.push(symptom);
         }
     }
-    let databases = digest.decisive().map(|failure| databases(&failure.record)).unwrap_or_default();
-    let reading = LogReading::Read(LogOpinion { cause, probability, testimony, symptoms, databases });
-    (reading, doubt.filter(|_| cause.is_local_damage()))
+    symptoms
 }
 
-/// The first condition of a testimony that does not hold.
-fn doubt(digest: &Digest, summary: &ReadingSummary, damage_score: f64, model: &Model) -> Option<NoTestimony> {
-    let own = || digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer);
-    if summary.frames_without_head && !own().any(|failure| failure.record.emitter == Emitter::Panic && !failure.record.message.is_empty()) {
+/// Databases that the decisive record is about.
+fn named_databases(digest: &Digest) -> Vec<DatabaseName> {
+    let Some(failure) = digest.decisive() else { return Vec::new() };
+    let mut named = databases(&failure.record);
+    let about_wal = failure.phrases.iter().any(|index| index.phrase().symptom == Some(Symptom::ConsensusWal));
+    if named.is_empty() && about_wal {
+        named.push(DatabaseName::new("cs.wal"));
+    }
+    named
+}
+
+fn local(digest: &Digest) -> impl Iterator<Item = &Failure> {
+    digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer)
+}
+
+/// The first condition of a testimony, the score's apart, that does not hold.
+fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTestimony> {
+    let has_head = |failure: &Failure| failure.record.emitter == Emitter::Panic && !failure.record.message.is_empty();
+    if summary.frames_without_head && !local(digest).any(has_head) {
         return Some(NoTestimony::HeadMissing);
     }
-    if !own().any(shows_failed_check) {
+    if !local(digest).any(shows_failed_check) {
         return Some(NoTestimony::NoIntegrityCheck);
     }
-    if let Some(other) = own().find_map(points_elsewhere) {
+    if let Some(other) = local(digest).find_map(points_elsewhere) {
         return Some(NoTestimony::AnotherFailure(other));
     }
-    let named = digest.decisive().map(|failure| databases(&failure.record)).unwrap_or_default();
-    if !named.is_empty() && named.iter().all(|database| database.start_role() == StartRole::CanBeRebuilt) {
-        return Some(NoTestimony::CanBeRebuilt);
-    }
-    let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
-    (damage_score < threshold).then_some(NoTestimony::ScoreTooLow)
+    let named = named_databases(digest);
+    let rebuildable = |database: &DatabaseName| database.start_role() == StartRole::CanBeRebuilt;
+    (!named.is_empty() && named.iter().all(rebuildable)).then_some(NoTestimony::CanBeRebuilt)
 }
 
 fn shows_failed_check(failure: &Failure) -> bool {
@@ -190,12 +209,11 @@ fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention
         return Some(LogAbstention::ForeignProgram);
     }
     match digest.decisive() {
-        None => Some(LogAbstention::NoFailure),
         Some(failure) if failure.record.message.is_empty() && failure.record.errors.is_empty() => {
             Some(LogAbstention::HeadMissing)
         }
         Some(failure) if failure.record.level.reports_failure() => None,
-        Some(_) => Some(LogAbstention::NoFailure),
+        Some(_) | None => Some(LogAbstention::NoFailure),
     }
 }
 
@@ -212,9 +230,9 @@ fn rank(scores: &Scores, model: &Model) -> Vec<(Cause, f64)> {
     ranked
 }
 
-/// Probability that restoring local data is right, and its log-odds: each cause's probability times how often a restore
-/// fixed that cause.
-fn damage(causes: &[(Cause, f64)], model: &Model) -> (Probability, f64) {
+/// Log-odds that restoring local data is right: each cause's probability times how often a restore fixed that cause, and
+/// more where the log meets every condition of a testimony.
+fn damage_score(causes: &[(Cause, f64)], model: &Model, doubt: Option<NoTestimony>) -> f64 {
     let rates = Cause::LABELS.into_iter().zip(model.settings.restore_fixes_thousandths);
     let p: f64 = rates
         .filter_map(|(label, rate)| {
@@ -223,7 +241,8 @@ fn damage(causes: &[(Cause, f64)], model: &Model) -> (Probability, f64) {
         })
         .sum();
     let inside = p.clamp(1e-9, 1.0 - 1e-9);
-    (probability(p), libm::log(inside / (1.0 - inside)))
+    let testimony = if doubt.is_none() { f64::from(model.settings.testimony_thousandths) / 1000.0 } else { 0.0 };
+    libm::log(inside / (1.0 - inside)) + testimony
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sums of some thousand 16-bit weights stay far below 2^52")]

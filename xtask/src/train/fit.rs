@@ -112,11 +112,12 @@ pub(super) struct Fits {
 #[derive(Clone, Copy)]
 pub(super) struct Fit(usize);
 
-impl Fits {
-    pub(super) fn whole(&self) -> Fit {
-        Fit(0)
-    }
+impl Fit {
+    /// The one with everything.
+    pub(super) const WHOLE: Self = Self(0);
+}
 
+impl Fits {
     pub(super) fn without(&self, group: &str) -> Option<Fit> {
         self.groups.iter().position(|held_out| held_out == group).map(|at| Fit(at + 1))
     }
@@ -127,7 +128,8 @@ impl Fits {
             return Model::empty();
         };
         let weights = rows.iter().map(integers);
-        let features = vocabulary.keys().zip(weights).filter(|(_, row)| row.iter().any(|weight| *weight != 0)).collect();
+        let features =
+            vocabulary.keys().zip(weights).filter(|(_, row)| row.iter().any(|weight| *weight != 0)).collect();
         Model::from_weights(settings, integers(bias), features)
     }
 }

@@ -11,7 +11,7 @@ use diagnosis::{Cause, LogReading, Probability, Testimony};
 
 use super::{
     data::{self, Incident},
-    fit::{Fits, thousandths},
+    fit::{Fit, Fits, thousandths},
     vocabulary::Vocabulary,
 };
 
@@ -52,7 +52,7 @@ pub(super) fn rehearse(
     order.sort_by(|a, b| a.group.cmp(&b.group).then(a.id.cmp(&b.id)));
     for incident in order {
         if known.as_ref().is_none_or(|(group, _)| *group != incident.group) {
-            let fit = fits.without(&incident.group).unwrap_or_else(|| fits.whole());
+            let fit = fits.without(&incident.group).unwrap_or(Fit::WHOLE);
             known = Some((&incident.group, fits.model(fit, vocabulary, settings)));
         }
         if let Some((_, model)) = &known {
@@ -65,9 +65,8 @@ pub(super) fn rehearse(
 
 /// The temperature under which the rehearsed probabilities of the true causes are highest.
 pub(super) fn temperature(rehearsals: &[Rehearsal]) -> i32 {
-    let loss = |temperature: f64| -> f64 {
-        rehearsals.iter().map(|rehearsal| surprise(rehearsal, temperature)).sum::<f64>()
-    };
+    let loss =
+        |temperature: f64| -> f64 { rehearsals.iter().map(|rehearsal| surprise(rehearsal, temperature)).sum::<f64>() };
     (10..=40_i32)
         .map(|twentieths| f64::from(twentieths) / 20.0)
         .min_by(|a, b| loss(*a).total_cmp(&loss(*b)))
@@ -76,10 +75,22 @@ pub(super) fn temperature(rehearsals: &[Rehearsal]) -> i32 {
 
 fn surprise(rehearsal: &Rehearsal, temperature: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "sums of some thousand 16-bit weights")]
-    let nats: Vec<f64> = rehearsal.finding.scores.raw.iter().map(|raw| *raw as f64 / WEIGHT_UNITS / temperature).collect();
+    let nats: Vec<f64> =
+        rehearsal.finding.scores.raw.iter().map(|raw| *raw as f64 / WEIGHT_UNITS / temperature).collect();
     let total: f64 = nats.iter().map(|nat| nat.exp()).sum();
-    let own = Cause::LABELS.iter().zip(&nats).find(|(label, _)| **label == rehearsal.truth).map_or(0.0, |(_, nat)| *nat);
+    let own =
+        Cause::LABELS.iter().zip(&nats).find(|(label, _)| **label == rehearsal.truth).map_or(0.0, |(_, nat)| *nat);
     total.ln() - own
+}
+
+/// What meeting every condition of a testimony adds to the damage score: the log-odds that it was right in the rehearsals
+/// (one of each added), above what the score of those logs says already.
+pub(super) fn testimony(rehearsals: &[Rehearsal]) -> i32 {
+    let may: Vec<&Rehearsal> = rehearsals.iter().filter(|rehearsal| rehearsal.may_testify()).collect();
+    let right = data::float(may.iter().filter(|rehearsal| rehearsal.restore_fixes).count()) + 1.0;
+    let wrong = data::float(may.iter().filter(|rehearsal| !rehearsal.restore_fixes).count()) + 1.0;
+    let mean = may.iter().map(|rehearsal| rehearsal.finding.damage_score).sum::<f64>() / data::float(may.len().max(1));
+    thousandths(((right / wrong).ln() - mean).max(0.0))
 }
 
 /// How far above a rehearsed negative the threshold is set, in nats.
@@ -105,21 +116,68 @@ pub(super) fn text(
 ) -> Result<String> {
     let mut out = String::new();
     let right = rehearsals.iter().filter(|rehearsal| rehearsal.cause().0 == rehearsal.truth).count();
-    writeln!(out, "{} incidents, {} features, cause right {right}, threshold {}, temperature {}", incidents.len(), model.len(), settings.witness_from_thousandths, settings.temperature_thousandths)?;
+    writeln!(
+        out,
+        "{} incidents, {} features, cause right {right}, threshold {}, temperature {}",
+        incidents.len(),
+        model.len(),
+        settings.witness_from_thousandths,
+        settings.temperature_thousandths
+    )?;
     for r in rehearsals {
         if r.cause().0 != r.truth {
-            writeln!(out, "wrong {} {} -> {} {} | {:?} | {}", r.truth, r.restore_fixes, r.cause().0, r.cause().1, match &r.finding.reading { LogReading::Abstained(a) => Some(a.clone()), _ => None }, r.finding.digest.decisive().map_or(String::new(), |f| format!("{:?} {:?} {}", f.record.emitter, f.phrases.iter().map(|p| p.phrase().id).collect::<Vec<_>>(), f.record.message.chars().take(110).collect::<String>().replace('\n', "/"))))?;
+            writeln!(
+                out,
+                "wrong {} {} -> {} {} | {:?} | {}",
+                r.truth,
+                r.restore_fixes,
+                r.cause().0,
+                r.cause().1,
+                match &r.finding.reading {
+                    LogReading::Abstained(a) => Some(a.clone()),
+                    _ => None,
+                },
+                r.finding.digest.decisive().map_or(String::new(), |f| format!(
+                    "{:?} {:?} {}",
+                    f.record.emitter,
+                    f.phrases.iter().map(|p| p.phrase().id).collect::<Vec<_>>(),
+                    f.record.message.chars().take(110).collect::<String>().replace('\n', "/")
+                ))
+            )?;
         }
         if r.may_testify() {
-            writeln!(out, "gate {} {} {:.2} {}", r.truth, r.restore_fixes, r.finding.damage_score, r.finding.digest.decisive().map_or(String::new(), |f| f.record.message.chars().take(90).collect()))?;
+            writeln!(
+                out,
+                "gate {} {} {:.2} {}",
+                r.truth,
+                r.restore_fixes,
+                r.finding.damage_score,
+                r.finding.digest.decisive().map_or(String::new(), |f| f.record.message.chars().take(90).collect())
+            )?;
         }
     }
     let (mut pos, mut neg): (Vec<f64>, Vec<f64>) = (vec![], vec![]);
-    for r in rehearsals { if r.restore_fixes { pos.push(r.finding.damage_score) } else { neg.push(r.finding.damage_score) } }
+    for r in rehearsals {
+        if r.restore_fixes { pos.push(r.finding.damage_score) } else { neg.push(r.finding.damage_score) }
+    }
     let mut auc = 0.0;
-    for p in &pos { for n in &neg { auc += if p > n { 1.0 } else if p == n { 0.5 } else { 0.0 } } }
+    for p in &pos {
+        for n in &neg {
+            auc += if p > n {
+                1.0
+            } else if p == n {
+                0.5
+            } else {
+                0.0
+            }
+        }
+    }
     writeln!(out, "auc {:.3}", auc / data::float(pos.len()) / data::float(neg.len()))?;
     neg.sort_by(|a, b| b.total_cmp(a));
-    for k in [0, 1, 3] { if let Some(t) = neg.get(k) { writeln!(out, "recall at {k}: {}/{}", pos.iter().filter(|p| *p > t).count(), pos.len())?; } }
+    for k in [0, 1, 3] {
+        if let Some(t) = neg.get(k) {
+            writeln!(out, "recall at {k}: {}/{}", pos.iter().filter(|p| *p > t).count(), pos.len())?;
+        }
+    }
     Ok(out)
 }

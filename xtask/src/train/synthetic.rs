@@ -33,7 +33,10 @@ pub(super) struct Draw(u64);
 
 impl Draw {
     pub(super) fn new(seed: &str) -> Self {
-        Self(seed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
+        Self(
+            seed.bytes()
+                .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
+        )
     }
 
     fn next(&mut self) -> u64 {
@@ -64,8 +67,10 @@ const VARIANTS: usize = 3;
 /// Generates every training log, in the phrase file's order.
 pub(super) fn generate(phrases: &[PhraseEntry]) -> Vec<Synthetic> {
     let benign: Vec<&PhraseEntry> = phrases.iter().filter(|phrase| phrase.polarity == "benign").collect();
-    let hints: Vec<&PhraseEntry> =
-        phrases.iter().filter(|phrase| phrase.polarity != "benign" && phrase.strength < 3 && !frame_only(phrase)).collect();
+    let hints: Vec<&PhraseEntry> = phrases
+        .iter()
+        .filter(|phrase| phrase.polarity != "benign" && phrase.strength < 3 && !frame_only(phrase))
+        .collect();
     let mut all = Vec::new();
     for phrase in phrases {
         for variant in 0..VARIANTS {
@@ -91,11 +96,17 @@ fn one(
     if variant > 0 {
         ordinary_lines(&mut log, draw);
     }
-    if variant > 0 && draw.chance(30) && let Some(noise) = draw.pick(benign) {
+    if variant > 0
+        && draw.chance(30)
+        && let Some(noise) = draw.pick(benign)
+    {
         push_line(&mut log, &noise.sample);
     }
     push_line(&mut log, &phrase.sample);
-    if variant > 1 && draw.chance(35) && let Some(after) = draw.pick(hints) {
+    if variant > 1
+        && draw.chance(35)
+        && let Some(after) = draw.pick(hints)
+    {
         push_line(&mut log, &after.sample);
     }
     if variant > 0 {
@@ -133,14 +144,26 @@ fn push_line(log: &mut String, text: &str) {
 fn ordinary_lines(log: &mut String, draw: &mut Draw) {
     let height = 1_000 + draw.below(9_000_000);
     let style = draw.below(4);
-    for _ in 0..1 + draw.below(5) {
-        let (message, module) = draw.pick(ORDINARY).copied().unwrap_or(("starting node with ABCI CometBFT in-process", "server"));
+    for _ in 0..=draw.below(5) {
+        let (message, module) =
+            draw.pick(ORDINARY).copied().unwrap_or(("starting node with ABCI CometBFT in-process", "server"));
         let (hour, minute, second) = (draw.below(12) + 1, draw.below(60), draw.below(60));
         let line = match style {
-            0 => format!("I[2023-0{}-1{}|{hour:02}:{minute:02}:{second:02}.{:03}] {message:<44} module={module} height={height}", 1 + draw.below(9), draw.below(9), draw.below(1000)),
+            0 => format!(
+                "I[2023-0{}-1{}|{hour:02}:{minute:02}:{second:02}.{:03}] {message:<44} module={module} height={height}",
+                1 + draw.below(9),
+                draw.below(9),
+                draw.below(1000)
+            ),
             1 => format!("{hour}:{minute:02}AM INF {message} height={height} module={module}"),
-            2 => format!(r#"{{"level":"info","module":"{module}","height":{height},"time":"2024-01-0{}T{hour:02}:{minute:02}:{second:02}Z","message":"{message}"}}"#, 1 + draw.below(9)),
-            _ => format!("Dec 03 {hour:02}:{minute:02}:{second:02} host-1 noded[{}]: {hour}:{minute:02}PM INF {message} height={height} module={module} server=node", 1000 + draw.below(60_000)),
+            2 => format!(
+                r#"{{"level":"info","module":"{module}","height":{height},"time":"2024-01-0{}T{hour:02}:{minute:02}:{second:02}Z","message":"{message}"}}"#,
+                1 + draw.below(9)
+            ),
+            _ => format!(
+                "Dec 03 {hour:02}:{minute:02}:{second:02} host-1 noded[{}]: {hour}:{minute:02}PM INF {message} height={height} module={module} server=node",
+                1000 + draw.below(60_000)
+            ),
         };
         push_line(log, &line);
     }
@@ -172,8 +195,14 @@ const ORDINARY: &[(&str, &str)] = &[
 
 fn aftermath(log: &mut String, draw: &mut Draw) {
     match draw.below(6) {
-        0 => push_line(log, "Usage:\n  noded start [flags]\n\nFlags:\n      --home string   directory for config and data\n  -h, --help          help for start"),
-        1 => push_line(log, "Dec 03 21:49:25 host-1 systemd[1]: noded.service: Main process exited, code=exited, status=2/INVALIDARGUMENT\nDec 03 21:49:25 host-1 systemd[1]: noded.service: Failed with result 'exit-code'."),
+        0 => push_line(
+            log,
+            "Usage:\n  noded start [flags]\n\nFlags:\n      --home string   directory for config and data\n  -h, --help          help for start",
+        ),
+        1 => push_line(
+            log,
+            "Dec 03 21:49:25 host-1 systemd[1]: noded.service: Main process exited, code=exited, status=2/INVALIDARGUMENT\nDec 03 21:49:25 host-1 systemd[1]: noded.service: Failed with result 'exit-code'.",
+        ),
         2 => push_line(log, "node_1 exited with code 1"),
         _ => {}
     }
