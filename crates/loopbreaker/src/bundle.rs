@@ -28,7 +28,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use note::Place;
-use read::{entries, name_of, read_bounded};
+use read::{entries, name_of, read_bounded, read_named};
 
 pub(crate) use error::BundleError;
 pub(crate) use foreign::{Event, FullNode};
@@ -151,7 +151,7 @@ impl Bundle {
             absent: vec![BundlePart::Logs, BundlePart::Data, BundlePart::Peers, BundlePart::About],
             ..Self::default()
         };
-        let bytes = read_bounded(path)?;
+        let bytes = read_named(path)?;
         bundle.objects.add_file(path, &bytes, &mut bundle.notes);
         if bundle.objects.pods.is_empty() {
             let found = match bundle.notes.first() {

@@ -14,7 +14,7 @@ use evaluation::{Baselines, CaseInput, Evaluation, Labels, Material, Outcome, Te
 use crate::{
     bundle::Bundle,
     diagnose::Format,
-    exit::Status,
+    exit::{Status, one_line},
     incident::{self, Incident},
     progress::Progress,
     report,
@@ -79,10 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             Err(error) if is_output_error(&error) => return Err(error),
             Err(error) => {
                 evaluation.add_broken();
-                anstream::eprintln!(
-                    "error: {name}, line {number}: {} (skipped; mend the line)",
-                    clean(&format!("{error:#}"))
-                );
+                anstream::eprintln!("error: {name}, line {number}: {} (skipped; mend the line)", one_line(&error));
             }
         }
     }

@@ -62,10 +62,22 @@ pub(crate) fn code(result: anyhow::Result<Status>) -> ExitCode {
         // Whoever reads our output has seen enough (`| head`).
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("error: {}", clean(&format!("{error:#}")));
+            anstream::eprintln!("error: {}", one_line(&error));
             ExitCode::from(if error.is::<WrongUsage>() { 2 } else { Status::Failed.number() })
         }
     }
+}
+
+/// An error with its causes, each said once: some messages quote their cause in the middle.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+        if line.contains(&cause) {
+            continue;
+        }
+        line = if line.is_empty() { cause } else { format!("{line}: {cause}") };
+    }
+    clean(&line)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

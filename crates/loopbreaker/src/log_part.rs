@@ -61,7 +61,7 @@ impl LogPart {
             label: label.clone(),
             reading: finding.reading.clone(),
             no_testimony: finding.no_testimony.map(crashlog::NoTestimony::in_words),
-            decisive: decisive_lines(&finding, 1).pop(),
+            decisive: lines(&finding, 1).pop(),
             gap,
             bytes: finding.summary.bytes,
             lines: finding.summary.lines,
@@ -104,6 +104,16 @@ impl LogPart {
         }
         let chosen = self.chosen.as_ref()?;
         chosen.finding.no_testimony.map(crashlog::NoTestimony::in_words)
+    }
+}
+
+/// The lines that decided; of a log that is none of a node's, or that reports no failure, none.
+pub(crate) fn lines(finding: &Finding, max: usize) -> Vec<DecisiveLine> {
+    match &finding.reading {
+        LogReading::Read(_) | LogReading::Abstained(LogAbstention::HeadMissing | LogAbstention::Unfamiliar) => {
+            decisive_lines(finding, max)
+        }
+        LogReading::NotRead | LogReading::Abstained(_) => Vec::new(),
     }
 }
 

@@ -19,6 +19,12 @@ pub(crate) enum BundleError {
         /// The file.
         path: PathBuf,
     },
+    /// A directory where a file is expected.
+    #[error("{}: a directory, but `--log` and `--pod` take a file (give a bundle without a flag: `loopbreaker diagnose DIR`)", path.display())]
+    NotAFile {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A directory that holds no part of a bundle.
     #[error(
         "{}: not an incident bundle: expected at least one of objects/*.yaml, logs/POD/CONTAINER.log, data/POD/ or peers.json in it \
@@ -99,6 +105,7 @@ impl BundleError {
         match self {
             Self::NotFound { .. } => "not_found",
             Self::NotADirectory { .. } => "not_a_directory",
+            Self::NotAFile { .. } => "not_a_file",
             Self::NotABundle { .. } => "not_a_bundle",
             Self::Unreadable { .. } => "unreadable",
             Self::TooLarge { .. } => "too_large",

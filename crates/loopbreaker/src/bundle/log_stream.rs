@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use super::{
     BundleError,
     note::one_line,
-    read::{STANDARD_INPUT, open_readable, open_regular},
+    read::{open_named, open_regular},
 };
 use crate::progress::BytesRead;
 
@@ -39,9 +39,7 @@ pub(crate) fn open_log(path: &Path, read: BytesRead) -> Result<LogStream, Bundle
 
 /// Opens a log that was named by hand: standard input for `-`, or a pipe (`<(kubectl logs …)`).
 pub(crate) fn open_log_or_pipe(path: &Path, read: BytesRead) -> Result<LogStream, BundleError> {
-    let source: Box<dyn Read + Send> =
-        if path == Path::new(STANDARD_INPUT) { Box::new(io::stdin()) } else { Box::new(open_readable(path)?) };
-    LogStream::open(path, Counted { source, read })
+    LogStream::open(path, Counted { source: open_named(path)?, read })
 }
 
 impl LogStream {

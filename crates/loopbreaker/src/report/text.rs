@@ -5,7 +5,7 @@ mod log;
 mod reasons;
 mod why;
 
-use diagnosis::{AppHashQuestion, CrashLoopReading, Decision, Siblings};
+use diagnosis::{AppHashQuestion, CrashLoopReading, Siblings};
 
 use super::page::{ALARM, COMMAND, FAINT, Page};
 use crate::{
@@ -28,9 +28,7 @@ pub(crate) fn render(incident: &Incident, explain: bool) -> String {
     crash_loop::show(&mut page, incident);
     log::show(&mut page, incident, explain);
     siblings(&mut page, incident);
-    if incident.verdict.decision != Decision::Hold || !incident.verdict.vetoes.is_empty() {
-        vetoes(&mut page, incident);
-    }
+    vetoes(&mut page, incident);
     missing(&mut page, incident, explain);
     if !incident.advice.is_empty() {
         page.heading("What to do next");
@@ -56,11 +54,11 @@ fn title(incident: &Incident) -> String {
 }
 
 fn vetoes(page: &mut Page, incident: &Incident) {
-    page.heading("What forbids a restore");
-    if incident.verdict.vetoes.is_empty() {
-        page.paragraph("Nothing that was seen.");
+    let vetoes = why::vetoes_of_concern(incident);
+    if !vetoes.is_empty() {
+        page.heading("What forbids a restore");
     }
-    for veto in &incident.verdict.vetoes {
+    for veto in vetoes {
         page.styled(anstyle::Style::new(), "  - ", "    ", &veto.to_string());
     }
 }

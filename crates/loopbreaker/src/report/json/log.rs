@@ -1,7 +1,7 @@
 //! What the log says, for scripts. *No client.* The fields are told in [`super`].
 
 use crashlog::{
-    explain::{DecisiveLine, Reason, Reasons, decisive_lines, reasons},
+    explain::{DecisiveLine, Reason, Reasons, reasons},
     features::FeatureName,
     model::Model,
     nearest::nearest,
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     incident::{Incident, damage_score},
-    log_part::{Chosen, FileOpinion, read},
+    log_part::{Chosen, FileOpinion, lines, read},
     words::clean,
 };
 
@@ -90,7 +90,7 @@ impl<'a> LogJson<'a> {
             witness: opinion.is_some_and(testifies),
             cause: opinion.map_or(Cause::Unknown, |opinion| opinion.cause),
             probability: opinion.map_or(Probability::ZERO, |opinion| opinion.probability).as_f64(),
-            decisive: lines(chosen, &log.files),
+            decisive: all_lines(chosen, &log.files),
             abstained: log.abstained(),
             no_testimony: log.no_testimony(),
             damage_score: rounded(damage_score(incident)),
@@ -117,9 +117,9 @@ fn testifies(opinion: &LogOpinion) -> bool {
 }
 
 /// The chosen log's lines, then the decisive line of each other log.
-fn lines<'a>(chosen: Option<&'a Chosen>, files: &'a [FileOpinion]) -> Vec<LineJson<'a>> {
+fn all_lines<'a>(chosen: Option<&'a Chosen>, files: &'a [FileOpinion]) -> Vec<LineJson<'a>> {
     let Some(chosen) = chosen else { return Vec::new() };
-    let own = decisive_lines(&chosen.finding, LINES_MAX).into_iter().map(|line| line_json(line, &chosen.label));
+    let own = lines(&chosen.finding, LINES_MAX).into_iter().map(|line| line_json(line, &chosen.label));
     let others = files
         .iter()
         .filter(|file| file.label != chosen.label)

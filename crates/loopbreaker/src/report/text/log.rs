@@ -1,15 +1,12 @@
 //! Decisive lines of the logs, for people. *No client.* What speaks against the verdict is shown as large as what speaks for it.
 
-use crashlog::{
-    explain::{DecisiveLine, decisive_lines},
-    phrases::Polarity,
-};
+use crashlog::{explain::DecisiveLine, phrases::Polarity};
 use diagnosis::{Cause, LogReading};
 
 use super::reasons::because;
 use crate::{
     incident::Incident,
-    log_part::{Chosen, LogPart, read},
+    log_part::{Chosen, LogPart, lines, read},
     report::page::{FAINT, Page},
 };
 
@@ -31,10 +28,10 @@ pub(super) fn show(page: &mut Page, incident: &Incident, explain: bool) {
         }
     }
     let Some(chosen) = &log.chosen else { return };
-    let lines = decisive_lines(&chosen.finding, if explain { usize::MAX } else { 16 });
+    let shown_lines = lines(&chosen.finding, if explain { usize::MAX } else { 16 });
     let cause = read(&log.reading).map(|opinion| opinion.cause);
     let (counter, agreeing): (Vec<_>, Vec<_>) =
-        lines.iter().partition(|line| cause.is_some_and(|cause| contradicts(line, cause)));
+        shown_lines.iter().partition(|line| cause.is_some_and(|cause| contradicts(line, cause)));
     let shown = if explain { usize::MAX } else { 1 + SUPPORTING_SHOWN };
     for line in agreeing.iter().take(shown) {
         quoted(page, &chosen.label, line, explain);

@@ -1,6 +1,6 @@
 //! The verdict in sentences. *No client.* It never says more than the judge said (P13).
 
-use diagnosis::{Cause, CrashLoopReading, Decision, Probability, Verdict, Witness};
+use diagnosis::{Cause, CrashLoopReading, Decision, Probability, Veto, Witness};
 
 use crate::incident::Incident;
 
@@ -54,14 +54,22 @@ pub(super) fn decision(incident: &Incident) -> Vec<String> {
     said.push(match verdict.decision {
         Decision::Restore => format!("Decision: restore, because {reason}."),
         Decision::Propose => format!("Decision: propose a restore to a human, because {reason}."),
-        Decision::Hold => format!("Decision: hold, nothing is to be restored now: {reason}{}.", vetoed(verdict)),
+        Decision::Hold => format!("Decision: hold, nothing is to be restored now: {reason}{}.", vetoed(incident)),
     });
     said.push(witnesses(incident));
     said
 }
 
-fn vetoed(verdict: &Verdict) -> &'static str {
-    if verdict.vetoes.is_empty() { "" } else { ", and a veto stands (below)" }
+fn vetoed(incident: &Incident) -> &'static str {
+    if vetoes_of_concern(incident).is_empty() { "" } else { ", and a veto stands (below)" }
+}
+
+/// What forbids a restore. Whether the node may sign is of no concern where nobody thinks of its data.
+pub(super) fn vetoes_of_concern(incident: &Incident) -> Vec<&Veto> {
+    let verdict = &incident.verdict;
+    let about_data =
+        verdict.cause.is_local_damage() || !verdict.witnesses.is_empty() || verdict.decision != Decision::Hold;
+    verdict.vetoes.iter().filter(|veto| about_data || !matches!(veto, Veto::MaySign(_))).collect()
 }
 
 fn witnesses(incident: &Incident) -> String {
