@@ -10,83 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::data_file::DataFile;
 use crate::meter::Meter;
-
-/// Why something could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {problem}", .path.display())]
-pub struct ReadError {
-    /// What was to be read.
-    pub path: PathBuf,
-    /// What stood against it.
-    pub problem: ReadProblem,
-}
-
-/// What stands against reading.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadProblem {
-    /// It is not there.
-    #[error("no such file or directory")]
-    Missing,
-    /// Not allowed.
-    #[error("permission denied{}", .owner.map(|uid| format!(" (it belongs to user id {uid})")).unwrap_or_default())]
-    Denied {
-        /// Whose it is.
-        owner: Option<u32>,
-    },
-    /// A link that leads out of the inspected directory (or one whose target cannot be proven to lie inside).
-    #[error("a link out of the inspected directory; inspect its target instead")]
-    LinkOut,
-    /// Links that end nowhere.
-    #[error("a loop of links")]
-    LinkLoop,
-    /// A FIFO, socket, device or directory where a file should be.
-    #[error("a {0}, not a file")]
-    NotAFile(&'static str),
-    /// A file where a directory should be.
-    #[error("not a directory")]
-    NotADirectory,
-    /// The file ends before the bytes do.
-    #[error("ends at {length}, {wanted} bytes wanted at {offset}")]
-    Short {
-        /// Where reading began.
-        offset: u64,
-        /// How many bytes were wanted.
-        wanted: u64,
-        /// How long the file is.
-        length: u64,
-    },
-    /// Larger than such a file can sensibly be.
-    #[error("{length} bytes, more than the {limit} that are read of such a file")]
-    TooLarge {
-        /// How long it is.
-        length: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// The system reports an error while reading.
-    #[error("{}", std::io::Error::from_raw_os_error(*.errno))]
-    Io {
-        /// The system's number for it.
-        errno: i32,
-        /// Where it was reading.
-        offset: Option<u64>,
-    },
-}
-
-impl ReadProblem {
-    /// Whether the device itself failed to give the bytes (`EIO` and its kin), which is evidence of its own.
-    #[must_use]
-    pub fn is_device_error(&self) -> bool {
-        matches!(self, Self::Io { errno, .. }
-            if [Errno::IO, Errno::NXIO, Errno::from_raw_os_error(117), Errno::from_raw_os_error(74)]
-                .iter().any(|device| device.raw_os_error() == *errno))
-    }
-}
+use crate::read_error::{ReadError, ReadProblem, problem};
 
 /// What stands under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,10 +164,17 @@ impl DataDir {
         }
     }
 
+    /// Elsewhere no kernel can be asked to keep a link inside, so none is followed.
+    #[cfg(not(target_os = "linux"))]
+    fn open_link(&self, name: &OsStr, _flags: OFlags) -> Result<OwnedFd, ReadError> {
+        Err(self.error(name, ReadProblem::LinkOut))
+    }
+
     /// Follows a link as long as it stays beneath the directory that the user named; the kernel sees to that.
+    #[cfg(target_os = "linux")]
     fn open_link(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, ReadError> {
         let path = self.path.join(name);
-        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let beneath = rustix::fs::ResolveFlags::BENEATH | rustix::fs::ResolveFlags::NO_MAGICLINKS;
         let open = |flags| rustix::fs::openat2(&self.root, &path, flags, Mode::empty(), beneath);
         let failed = |errno| {
             let problem = match errno {
@@ -260,24 +196,15 @@ impl DataDir {
     }
 }
 
-/// Opens without touching the access time, or with, where the system refuses that.
+/// Opens without touching the access time, or with, where the system refuses that or has no word for it.
 fn quietly(flags: OFlags, open: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC;
+    #[cfg(target_os = "linux")]
     match open(flags | OFlags::NOATIME) {
-        Err(Errno::PERM) => open(flags),
-        other => other,
+        Err(Errno::PERM) => {}
+        other => return other,
     }
-}
-
-/// The words for an error number.
-pub(crate) fn problem(errno: Errno, owner: Option<u32>) -> ReadProblem {
-    match errno {
-        Errno::NOENT => ReadProblem::Missing,
-        Errno::ACCESS | Errno::PERM => ReadProblem::Denied { owner },
-        Errno::LOOP => ReadProblem::LinkLoop,
-        Errno::NOTDIR => ReadProblem::NotADirectory,
-        other => ReadProblem::Io { errno: other.raw_os_error(), offset: None },
-    }
+    open(flags)
 }
 
 fn describe(name: &OsStr, stat: &Stat) -> FileEntry {
@@ -291,5 +218,10 @@ fn describe(name: &OsStr, stat: &Stat) -> FileEntry {
         FileType::Unknown => EntryKind::Unknown,
     };
     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-    FileEntry { name: name.to_owned(), kind, bytes, changed: (stat.st_mtime, stat.st_mtime_nsec.cast_signed()) }
+    FileEntry {
+        name: name.to_owned(),
+        kind,
+        bytes,
+        changed: (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+    }
 }

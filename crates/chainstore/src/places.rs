@@ -9,7 +9,8 @@ use std::sync::Arc;
 use diagnosis::DatabaseName;
 
 use crate::engine::{Detection, detect, detect_file};
-use crate::files::{DataDir, EntryKind, FileEntry, ReadError};
+use crate::files::{DataDir, EntryKind, FileEntry};
+use crate::read_error::ReadError;
 use crate::store::{Depth, Place};
 use crate::{Checks, Finding, FindingKind, Reason};
 
