@@ -145,6 +145,12 @@ fn judge(place: &Place, file: &DataFile, role: Role, broken: &Break, goes_on: bo
             file.path().display(),
             state_in_words(broken)
         )));
+    } else if !broken.can_be_torn {
+        report.checks.add(Reason::Ambiguous(format!(
+            "{}: {} at {offset}, the last of the file: neither cut nor zero, so hardly the end of an unfinished write",
+            file.path().display(),
+            state_in_words(broken)
+        )));
     } else {
         let detail = format!("{}: the torn end of a write that was not finished", state_in_words(broken));
         report.checks.add(finding(FindingKind::SelfHealing, detail));
