@@ -78,15 +78,15 @@ impl Work {
 struct Job {
     /// Earlier is sooner: the file that the log names, then databases that are read at the start.
     rank: u8,
-    database: usize,
+    database: u32,
     /// A table, or everything that is not a table.
-    table: Option<usize>,
+    table: Option<u32>,
 }
 
 /// Does all work of all databases.
 pub(crate) fn run(works: &mut [Work], options: &Options, meter: &Meter) {
     let mut jobs = Vec::new();
-    for (database, work) in works.iter_mut().enumerate() {
+    for (database, work) in (0_u32..).zip(works.iter_mut()) {
         let Some(store) = &work.store else { continue };
         let place = &work.found.place;
         let rank = if place.database.start_role() == StartRole::ReadAtStart { 1 } else { 2 };
@@ -102,17 +102,20 @@ pub(crate) fn run(works: &mut [Work], options: &Options, meter: &Meter) {
     let offered = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = options.threads.map_or_else(offered, NonZeroUsize::get).min(THREADS_MAX).min(jobs.len().max(1));
     let (next, works) = (AtomicUsize::new(0), &*works);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut scratch = Scratch::default();
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(work) = works.get(job.database) {
-                        do_job(work, job, meter, &mut scratch);
-                    }
-                }
-            });
+    let work = || {
+        let mut scratch = Scratch::default();
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(work) = usize::try_from(job.database).ok().and_then(|database| works.get(database)) {
+                do_job(work, job, meter, &mut scratch);
+            }
         }
+    };
+    // The calling thread is one of them.
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
     });
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::{
-    Emitter, Level, Record,
+    Emitter, Record,
     features::{Collector, FeatureKey, FeatureName, Features, Standing},
     mask::words,
     phrases::{Matcher, PhraseIndex, Polarity, Strength},

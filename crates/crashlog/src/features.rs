@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::{
     Emitter, Record,
     mask::{Word, fnv, words},
-    phrases::{PhraseIndex, Polarity, Proof, Strength},
+    phrases::{Phrase, PhraseIndex, Polarity, Proof, Strength},
 };
 
 /// A feature's key: 32 bits of a hash over its kind and content. A vocabulary of a few thousand keys makes a collision with
@@ -72,8 +72,7 @@ impl Collector {
     /// A phrase, once per log and standing.
     pub fn phrase(&mut self, index: PhraseIndex, standing: Standing) {
         let phrase = index.phrase();
-        let key = key("p", phrase.id.as_bytes());
-        self.set(key, UNIT, || FeatureName::Phrase(phrase.id));
+        self.set(phrase_key(phrase), UNIT, || FeatureName::Phrase(phrase.id));
         let polarity = match phrase.polarity {
             Polarity::Damage(Proof::IntegrityCheck) => "integrity",
             Polarity::Damage(Proof::Words) => "damage",
@@ -188,6 +187,12 @@ const NGRAM_BUDGET: i64 = 1;
 fn key(kind: &str, content: &[u8]) -> FeatureKey {
     let hash = kind.bytes().chain([b':']).chain(content.iter().copied()).fold(0xcbf2_9ce4_8422_2325, fnv);
     narrow(hash)
+}
+
+/// The key of a phrase's own feature.
+#[must_use]
+pub fn phrase_key(phrase: &Phrase) -> FeatureKey {
+    key("p", phrase.id.as_bytes())
 }
 
 fn key_of_top(frame: &str) -> FeatureKey {

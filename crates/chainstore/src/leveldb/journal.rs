@@ -19,6 +19,8 @@ pub(crate) struct JournalReport {
     pub(crate) dropped_by_damage: u64,
     /// Whole records in what it drops that can still be read.
     pub(crate) salvaged: Vec<Vec<u8>>,
+    /// The number from which the engine goes on counting; it sees no write above.
+    pub(crate) sequence: u64,
 }
 
 /// The journals that the engine replays, oldest first.
@@ -68,6 +70,7 @@ pub(crate) fn read(
             Ok(file) => file,
             Err(error) => {
                 report.checks.add(Reason::Unreadable(error));
+                sequence.next = None;
                 continue;
             }
         };
@@ -91,10 +94,15 @@ pub(crate) fn read(
                 Problem::Reason(reason) => report.checks.add(reason),
             }
         }
+        // Where a journal was not read to its end, the next one's first number says nothing.
+        if !log.checks.untold.is_empty() {
+            sequence.next = None;
+        }
         report.checks.extend(log.checks);
         report.dropped_by_damage = report.dropped_by_damage.saturating_add(log.dropped_by_damage);
         report.salvaged.extend(log.salvaged);
     }
+    report.sequence = sequence.lowest;
     report
 }
 

@@ -13,7 +13,7 @@ use crate::lsm::level_run::{self, LevelRun};
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::LogReport;
 use crate::lsm::memory::MemTable;
-use crate::lsm::merge::{Merged, Run, leveldb_meaning};
+use crate::lsm::merge::{Merged, Run, Snapshot, leveldb_meaning};
 use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
 use crate::{Checks, Engine, Finding, FindingKind, KeyValues, Reason, ViewError};
 
@@ -27,6 +27,7 @@ pub(crate) struct LevelDbStore {
     pub(crate) entry: EntryPoint,
     pub(crate) version: Version,
     pub(crate) manifest_report: LogReport,
+    manifest_was_read: bool,
     /// Live tables.
     pub(crate) tables: Vec<LiveTable>,
     /// The numbers of those that have no file.
@@ -41,15 +42,28 @@ impl LevelDbStore {
         let entry = current::follow(&place, engine, &mut checks);
         let mut version = Version::default();
         let mut manifest_report = LogReport::default();
+        let mut manifest_was_read = false;
         if let Some(number) = entry.usable() {
             match place.dir.file(file_number::manifest(number)) {
-                Ok(file) => (version, manifest_report) = manifest::replay(&place, &file),
+                Ok(file) => {
+                    (version, manifest_report) = manifest::replay(&place, &file);
+                    manifest_was_read = true;
+                }
                 Err(error) => checks.add(Reason::Unreadable(error)),
             }
         }
         checks.extend(std::mem::take(&mut manifest_report.checks));
-        let mut store =
-            Self { place, engine, entry, version, manifest_report, tables: Vec::new(), missing: Vec::new(), checks };
+        let mut store = Self {
+            place,
+            engine,
+            entry,
+            version,
+            manifest_report,
+            manifest_was_read,
+            tables: Vec::new(),
+            missing: Vec::new(),
+            checks,
+        };
         store.match_files();
         store
     }
@@ -64,7 +78,7 @@ impl LevelDbStore {
             }
             self.tables.push(table);
         }
-        if self.entry.usable().is_some() {
+        if self.manifest_was_read {
             if let Some(finding) = journal::missing(&self.place, &self.version) {
                 self.checks.add(finding);
             }
@@ -94,7 +108,7 @@ impl LevelDbStore {
     fn gap(&self, number: u64) -> Gap {
         let live = self.tables.iter().find(|table| table.number == number && table.bytes <= FLUSHED_BYTES_MAX);
         let Some(live) = live else { return Gap::Unknown };
-        let run = LevelRun::new(vec![live], Arc::new(view::tables(&self.place)));
+        let run = LevelRun::new(vec![live], Arc::new(view::tables(&self.place)), u64::MAX);
         let Ok(mut cursor) = run.cursor(&[]) else { return Gap::Unknown };
         let (mut count, mut lowest, mut highest) = (0_u64, u64::MAX, 0_u64);
         loop {
@@ -115,7 +129,7 @@ impl LevelDbStore {
     }
 
     /// The runs that the engine would read after its next open.
-    pub(crate) fn runs(&self) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
+    pub(crate) fn runs(&self, snapshot: Snapshot) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
         let reader = Arc::new(view::tables(&self.place));
         let mut memory = MemTable::default();
         let report = journal::read(&self.place, &self.version, self.engine, |write| {
@@ -123,6 +137,10 @@ impl LevelDbStore {
         });
         // Damage in a journal is a finding; the view shows what the engine would be left with. What could not be read
         // at all must not pass as an absent key.
+        let snapshot = match snapshot {
+            Snapshot::Engine => report.sequence,
+            Snapshot::Everything => u64::MAX,
+        };
         if let Some(reason) = report.checks.untold.into_iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))) {
             return Err(ViewError::CouldNotTell(reason));
         }
@@ -130,7 +148,7 @@ impl LevelDbStore {
         if memory.len() > 0 {
             runs.push(Box::new(memory));
         }
-        runs.extend(level_run::runs(self.tables.iter(), &reader));
+        runs.extend(level_run::runs(self.tables.iter(), &reader, snapshot));
         Ok(runs)
     }
 }
@@ -148,14 +166,16 @@ impl Store for LevelDbStore {
 
     fn tables(&self) -> Vec<TableRef> {
         let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
-        let there = self.tables.iter().enumerate().filter(|(_, table)| !self.missing.contains(&table.number));
+        let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
         there
             .map(|(index, table)| TableRef { index, file: table_file(&self.place, table.number), bytes: bytes(table) })
             .collect()
     }
 
-    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks {
-        let Some(live) = self.tables.get(index) else { return Checks::default() };
+    fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
+        let Some(live) = usize::try_from(index).ok().and_then(|index| self.tables.get(index)) else {
+            return Checks::default();
+        };
         match self.place.dir.file(table_file(&self.place, live.number)) {
             Ok(file) => table::check(&self.place, live, &file, scratch),
             Err(error) => {
@@ -168,7 +188,7 @@ impl Store for LevelDbStore {
 
     fn check_rest(&self, _scratch: &mut Scratch) -> Checks {
         let mut checks = Checks::default();
-        if self.entry.usable().is_some() {
+        if self.manifest_was_read {
             checks.extend(journal::read(&self.place, &self.version, self.engine, |_| Ok(())).checks);
         }
         checks.extend(trace::read(&self.place, |number| self.gap(number)));
@@ -176,10 +196,23 @@ impl Store for LevelDbStore {
     }
 
     fn prediction(&self, _scratch: &mut Scratch) -> Option<Prediction> {
-        predict::predict(self)
+        // What could not be read cannot be foretold.
+        if self.checks.untold.is_empty() { predict::predict(self) } else { None }
     }
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
-        Ok(Box::new(Merged { runs: self.runs()?, meaning: leveldb_meaning }))
+        if !self.manifest_was_read {
+            // Without a MANIFEST every key would be absent, which is no answer.
+            return Err(match self.checks.untold.first() {
+                Some(reason) => ViewError::CouldNotTell(reason.clone()),
+                None => ViewError::Damaged {
+                    database: self.place.database.clone(),
+                    file: self.place.dir.path().join("CURRENT"),
+                    offset: 0,
+                    detail: "no MANIFEST to read from".to_owned(),
+                },
+            });
+        }
+        Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning: leveldb_meaning }))
     }
 }

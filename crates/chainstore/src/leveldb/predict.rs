@@ -15,7 +15,7 @@ use crate::lsm::file_number;
 use crate::lsm::level_run::LevelRun;
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::memory::MemTable;
-use crate::lsm::merge::{Merged, Run, count_keys, leveldb_meaning};
+use crate::lsm::merge::{Merged, Run, Snapshot, count_keys, leveldb_meaning};
 use crate::store::{COUNTED_BYTES_MAX, Depth, Prediction};
 use crate::{Engine, Reason, ViewError};
 
@@ -68,11 +68,11 @@ fn count(store: &LevelDbStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<
     if bytes > COUNTED_BYTES_MAX {
         return Ok((None, None));
     }
-    let kept = count_keys(&Merged { runs: store.runs()?, meaning: leveldb_meaning })?;
-    let mut runs = store.runs()?;
+    let kept = count_keys(&Merged { runs: store.runs(Snapshot::Engine)?, meaning: leveldb_meaning })?;
+    let mut runs = store.runs(Snapshot::Everything)?;
     let reader = Arc::new(view::tables(&store.place));
     for table in &doomed {
-        runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))) as Box<dyn Run + '_>);
+        runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), u64::MAX)) as Box<dyn Run + '_>);
     }
     let mut memory = MemTable::default();
     for record in salvaged {

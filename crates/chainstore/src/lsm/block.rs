@@ -4,9 +4,9 @@
 //! a handle's size counts the payload alone.
 
 use crate::data_file::DataFile;
-use crate::files::{ReadError, ReadProblem};
 use crate::lsm::trailer::{Checksum, Sum, Trailer};
 use crate::lsm::unpack::BLOCK_BYTES_MAX;
+use crate::read_error::{ReadError, ReadProblem};
 use crate::{Cut, CutError, Part};
 
 /// Type byte and checksum after each payload.

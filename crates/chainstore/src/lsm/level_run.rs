@@ -15,12 +15,15 @@ use crate::{Cut, CutError, ViewError};
 pub(crate) struct LevelRun<'s> {
     tables: Vec<&'s LiveTable>,
     reader: Arc<Tables<'s>>,
+    snapshot: u64,
 }
 
 impl<'s> LevelRun<'s> {
-    pub(crate) fn new(mut tables: Vec<&'s LiveTable>, reader: Arc<Tables<'s>>) -> Self {
+    /// Writes with a number above `snapshot` are not seen: an engine that lost the end of its MANIFEST counts from an
+    /// older number, and does not see what tables hold beyond it.
+    pub(crate) fn new(mut tables: Vec<&'s LiveTable>, reader: Arc<Tables<'s>>, snapshot: u64) -> Self {
         tables.sort_by(|a, b| internal_key::compare(&a.smallest, &b.smallest));
-        Self { tables, reader }
+        Self { tables, reader, snapshot }
     }
 
     /// A cursor that stands before the first write that is not before `target`.
@@ -83,18 +86,19 @@ impl<'s> LevelRun<'s> {
 pub(crate) fn runs<'s>(
     tables: impl Iterator<Item = &'s LiveTable>,
     reader: &Arc<Tables<'s>>,
+    snapshot: u64,
 ) -> Vec<Box<dyn Run + 's>> {
     let mut runs: Vec<Box<dyn Run + 's>> = Vec::new();
     let mut levels: BTreeMap<u8, Vec<&LiveTable>> = BTreeMap::new();
     for table in tables {
         if table.level == 0 {
-            runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(reader))));
+            runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(reader), snapshot)));
         } else {
             levels.entry(table.level).or_default().push(table);
         }
     }
     for tables in levels.into_values() {
-        runs.push(Box::new(LevelRun::new(tables, Arc::clone(reader))));
+        runs.push(Box::new(LevelRun::new(tables, Arc::clone(reader), snapshot)));
     }
     runs
 }
@@ -145,7 +149,7 @@ impl Run for LevelRun<'_> {
             if InternalKey::parse(&live.smallest).is_none_or(|smallest| smallest.user > user) {
                 break;
             }
-            covering = covering.max(self.reader.table(live)?.rows.covering(user));
+            covering = covering.max(self.reader.table(live)?.rows.covering(user, self.snapshot));
         }
         Ok(covering)
     }
@@ -220,8 +224,8 @@ fn in_block(position: &mut Position) -> Result<Option<RunEntry>, ViewError> {
     Ok(Some(found))
 }
 
-impl RunCursor for LevelCursor<'_, '_> {
-    fn advance(&mut self) -> Result<Option<RunEntry>, ViewError> {
+impl LevelCursor<'_, '_> {
+    fn next_write(&mut self) -> Result<Option<RunEntry>, ViewError> {
         if let Some(entry) = self.pending.take() {
             return Ok(Some(entry));
         }
@@ -242,6 +246,17 @@ impl RunCursor for LevelCursor<'_, '_> {
                 self.place = Some(position);
             } else {
                 self.table = self.table.saturating_add(1);
+            }
+        }
+    }
+}
+
+impl RunCursor for LevelCursor<'_, '_> {
+    fn advance(&mut self) -> Result<Option<RunEntry>, ViewError> {
+        loop {
+            match self.next_write()? {
+                Some(entry) if entry.trailer >> 8 > self.run.snapshot => {}
+                other => return Ok(other),
             }
         }
     }

@@ -5,8 +5,9 @@
 //! chunk prove nothing: a peer can have put them there (P13).
 
 use crate::data_file::{DataFile, SecondRead};
+use crate::lsm::broken_chunk::io_attribution;
 use crate::lsm::framing::{AtBreak, ChunkState, Dialect};
-use crate::lsm::records::{After, Break, Event, Records, io_attribution};
+use crate::lsm::records::{After, Break, Event, Records};
 use crate::store::Place;
 use crate::{Attribution, Checks, Finding, FindingKind, Reason};
 
@@ -77,7 +78,8 @@ pub(crate) fn read(
     let mut pending: Vec<Break> = Vec::new();
     file.will_read_all();
     while let Some(event) = records.advance() {
-        if file.meter().interrupted() {
+        // A MANIFEST is read to its end: half of one would look like a damaged one.
+        if role != Role::Manifest && file.meter().interrupted() {
             report.checks.add(Reason::Interrupted);
             break;
         }
@@ -216,6 +218,12 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
     } else if broken.after == After::Lookalike {
         report.checks.add(Reason::Ambiguous(format!(
             "{}: {} at {offset}, and what stands after it may be a record or a record's content",
+            file.path().display(),
+            state_in_words(broken)
+        )));
+    } else if !broken.can_be_torn {
+        report.checks.add(Reason::Ambiguous(format!(
+            "{}: {} at {offset}, the last of the file: neither cut nor zero, so hardly the end of an unfinished write",
             file.path().display(),
             state_in_words(broken)
         )));

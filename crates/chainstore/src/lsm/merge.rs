@@ -36,6 +36,15 @@ pub(crate) trait RunCursor: Send {
     fn advance(&mut self) -> Result<Option<RunEntry>, ViewError>;
 }
 
+/// Which writes are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Snapshot {
+    /// Those that the engine would see.
+    Engine,
+    /// All that are there.
+    Everything,
+}
+
 /// What a write does to its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {

@@ -52,9 +52,9 @@ pub(crate) trait Rows: Send + Sync {
     /// The write that a row is.
     fn entry(&self, table: &TableFile, key: InternalKey<'_>, value: &[u8]) -> Result<RunEntry, ViewError>;
 
-    /// The highest sequence of a range deletion of this table that covers a key; 0 if there is none.
-    fn covering(&self, user: &[u8]) -> u64 {
-        let _ = user;
+    /// The highest sequence, up to a snapshot's, of a range deletion of this table that covers a key; 0 if there is none.
+    fn covering(&self, user: &[u8], snapshot: u64) -> u64 {
+        let _ = (user, snapshot);
         0
     }
 }

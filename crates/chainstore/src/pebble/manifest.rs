@@ -28,6 +28,7 @@ pub(crate) struct Version {
     /// WALs from this number on are replayed.
     pub(crate) min_unflushed_wal: u64,
     pub(crate) next_file: Option<u64>,
+    pub(crate) last_sequence: u64,
     /// By level and number.
     pub(crate) tables: BTreeMap<(u8, u64), LiveTable>,
     /// Every table that was ever added.
@@ -75,6 +76,7 @@ impl Version {
         self.comparator = edit.comparator.or(self.comparator.take());
         self.min_unflushed_wal = some(edit.min_unflushed_wal).unwrap_or(self.min_unflushed_wal);
         self.next_file = some(edit.next_file).or(self.next_file);
+        self.last_sequence = some(edit.last_sequence).unwrap_or(self.last_sequence);
         for key in edit.deleted {
             self.tables.remove(&key);
         }

@@ -98,8 +98,8 @@ fn truth(value: &str) -> Option<bool> {
 /// Whether a text looks like an OPTIONS file of Pebble: by what its lines say, and not by one word alone, which a flipped
 /// bit could take away.
 pub(crate) fn is_pebble(text: &str) -> bool {
-    let marks = ["pebble_version", "[Options]", "merger=pebble.", "comparer=", "mem_table_size=", "strict_wal_tail="];
-    marks.iter().filter(|mark| text.contains(**mark)).count() >= 2
+    let marks = ["[Options]", "merger=pebble.", "comparer=", "mem_table_size=", "strict_wal_tail="];
+    text.contains("pebble_version") || marks.iter().filter(|mark| text.contains(**mark)).count() >= 2
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::lsm::file_number;
 use crate::lsm::level_run;
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::LogReport;
-use crate::lsm::merge::{Merged, Run};
+use crate::lsm::merge::{Merged, Run, Snapshot};
 use crate::pebble::entry::{self, EntryPoint};
 use crate::pebble::manifest::{self, Replay, Version};
 use crate::pebble::names::{self, Name};
@@ -29,6 +29,7 @@ pub(crate) struct PebbleStore {
     pub(crate) tables: Vec<LiveTable>,
     /// The numbers of those that have no file.
     missing: Vec<u64>,
+    manifest_was_read: bool,
     /// The engine's error before it looks at WALs, if it would not open.
     pub(crate) refused: Option<String>,
     checks: Checks,
@@ -41,14 +42,18 @@ impl PebbleStore {
         let entry = entry::follow(&place, &mut checks)?;
         let options = options::read(&place, &mut checks);
         let mut replay = Replay::default();
+        let mut manifest_was_read = false;
         if let Some(number) = entry.usable() {
             match place.dir.file(file_number::manifest(number)) {
-                Ok(file) => replay = manifest::replay(&place, &file),
+                Ok(file) => {
+                    replay = manifest::replay(&place, &file);
+                    manifest_was_read = true;
+                }
                 Err(error) => checks.add(Reason::Unreadable(error)),
             }
         }
         let Replay { version, report, refused } = replay;
-        let malformed = entry.manifest.is_some() && version.is_malformed();
+        let malformed = manifest_was_read && version.is_malformed();
         let refused = entry
             .refused
             .clone()
@@ -62,6 +67,7 @@ impl PebbleStore {
             manifest_report: report,
             tables: Vec::new(),
             missing: Vec::new(),
+            manifest_was_read,
             refused,
             checks,
         };
@@ -91,7 +97,7 @@ impl PebbleStore {
             self.tables.push(table);
         }
         self.refused = self.refused.take().or_else(|| self.options.refused.clone());
-        if self.entry.usable().is_none() {
+        if !self.manifest_was_read {
             return;
         }
         self.checks.extend(trace::read(&self.place, &self.entry, &self.version, self.tables.len()));
@@ -124,8 +130,8 @@ impl PebbleStore {
         })
     }
 
-    /// What the WALs from a number on give.
-    pub(crate) fn memory(&self, version: &Version) -> Result<Memory, ViewError> {
+    /// What the WALs from a number on give, and the number above which the engine sees no write.
+    pub(crate) fn memory(&self, version: &Version) -> Result<(Memory, u64), ViewError> {
         let mut memory = Memory::default();
         let report =
             wal::read(&self.place, version, &self.options, |write| memory.put(write.key, write.trailer, write.value));
@@ -135,14 +141,16 @@ impl PebbleStore {
             return Err(ViewError::CouldNotTell(reason));
         }
         memory.sort();
-        Ok(memory)
+        Ok((memory, report.sequence))
     }
 
     /// The runs that the engine would read after its next open.
-    pub(crate) fn runs(&self) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
+    pub(crate) fn runs(&self, snapshot: Snapshot) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
         let reader = Arc::new(view::tables(&self.place));
-        let mut runs: Vec<Box<dyn Run + '_>> = vec![Box::new(self.memory(&self.version)?)];
-        runs.extend(level_run::runs(self.tables.iter(), &reader));
+        let (memory, seen) = self.memory(&self.version)?;
+        let snapshot = if snapshot == Snapshot::Engine { seen } else { u64::MAX };
+        let mut runs: Vec<Box<dyn Run + '_>> = vec![Box::new(memory)];
+        runs.extend(level_run::runs(self.tables.iter(), &reader, snapshot));
         Ok(runs)
     }
 }
@@ -154,12 +162,14 @@ impl Store for PebbleStore {
 
     fn tables(&self) -> Vec<TableRef> {
         let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
-        let there = self.tables.iter().enumerate().filter(|(_, table)| !self.missing.contains(&table.number));
+        let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
         there.map(|(index, table)| TableRef { index, file: names::table(table.number), bytes: bytes(table) }).collect()
     }
 
-    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks {
-        let Some(live) = self.tables.get(index) else { return Checks::default() };
+    fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
+        let Some(live) = usize::try_from(index).ok().and_then(|index| self.tables.get(index)) else {
+            return Checks::default();
+        };
         let circumstances = Circumstances { format: self.entry.format, by_v1: !self.options.by_v2 };
         match self.place.dir.file(names::table(live.number)) {
             Ok(file) => table::check(&self.place, live, &file, circumstances, scratch),
@@ -172,17 +182,31 @@ impl Store for PebbleStore {
     }
 
     fn check_rest(&self, _scratch: &mut Scratch) -> Checks {
-        match self.entry.usable() {
-            Some(_) => wal::read(&self.place, &self.version, &self.options, |_| Ok(())).checks,
-            None => Checks::default(),
+        if self.manifest_was_read {
+            wal::read(&self.place, &self.version, &self.options, |_| Ok(())).checks
+        } else {
+            Checks::default()
         }
     }
 
     fn prediction(&self, _scratch: &mut Scratch) -> Option<Prediction> {
-        predict::predict(self)
+        // What could not be read cannot be foretold.
+        if self.checks.untold.is_empty() { predict::predict(self) } else { None }
     }
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
-        Ok(Box::new(Merged { runs: self.runs()?, meaning }))
+        if !self.manifest_was_read {
+            // Without a MANIFEST every key would be absent, which is no answer.
+            return Err(match self.checks.untold.first() {
+                Some(reason) => ViewError::CouldNotTell(reason.clone()),
+                None => ViewError::Damaged {
+                    database: self.place.database.clone(),
+                    file: self.place.dir.path().to_path_buf(),
+                    offset: 0,
+                    detail: "no MANIFEST to read from".to_owned(),
+                },
+            });
+        }
+        Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning }))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::lsm::level_run::LevelRun;
 use crate::lsm::live_table::LiveTable;
-use crate::lsm::merge::{Merged, Run, count_keys};
+use crate::lsm::merge::{Merged, Run, Snapshot, count_keys};
 use crate::pebble::batch::Batch;
 use crate::pebble::manifest::Version;
 use crate::pebble::range_del::Memory;
@@ -88,9 +88,9 @@ fn count_anew(store: &PebbleStore) -> Result<Counts, ViewError> {
     if store.tables.iter().map(|table| table.bytes).sum::<u64>() > COUNTED_BYTES_MAX {
         return Ok((None, None));
     }
-    let wals: Box<dyn Run> = Box::new(store.memory(&Version::default())?);
+    let wals: Box<dyn Run> = Box::new(store.memory(&Version::default())?.0);
     let kept = count_keys(&Merged { runs: vec![wals], meaning })?;
-    let all = count_keys(&Merged { runs: store.runs()?, meaning })?;
+    let all = count_keys(&Merged { runs: store.runs(Snapshot::Everything)?, meaning })?;
     Ok((Some(kept), Some(all.saturating_sub(kept))))
 }
 
@@ -104,11 +104,11 @@ fn count(store: &PebbleStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<C
     if bytes > COUNTED_BYTES_MAX {
         return Ok((None, None));
     }
-    let kept = count_keys(&Merged { runs: store.runs()?, meaning })?;
-    let mut runs = store.runs()?;
+    let kept = count_keys(&Merged { runs: store.runs(Snapshot::Engine)?, meaning })?;
+    let mut runs = store.runs(Snapshot::Everything)?;
     let reader = Arc::new(view::tables(&store.place));
     for table in &doomed {
-        runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))) as Box<dyn Run + '_>);
+        runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), u64::MAX)) as Box<dyn Run + '_>);
     }
     let mut memory = Memory::default();
     for record in salvaged {

@@ -55,11 +55,16 @@ impl RangeDeletions {
         self.bytes
     }
 
-    /// The highest sequence of one that covers a key; 0 if none does.
-    pub(crate) fn covering(&self, user: &[u8]) -> u64 {
+    /// The highest sequence, up to a snapshot's, of one that covers a key; 0 if none does.
+    pub(crate) fn covering(&self, user: &[u8], snapshot: u64) -> u64 {
         let begun = self.spans.partition_point(|(start, ..)| start.as_ref() <= user);
         let begun = self.spans.get(..begun).unwrap_or_default();
-        begun.iter().filter(|(_, end, _)| end.as_ref() > user).map(|(.., sequence)| *sequence).max().unwrap_or(0)
+        begun
+            .iter()
+            .filter(|(_, end, sequence)| end.as_ref() > user && *sequence <= snapshot)
+            .map(|(.., sequence)| *sequence)
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -105,7 +110,7 @@ impl Run for Memory {
     }
 
     fn covering(&self, user: &[u8]) -> Result<u64, ViewError> {
-        Ok(self.deletions.covering(user))
+        Ok(self.deletions.covering(user, u64::MAX))
     }
 
     fn last_user_below(&self, bound: Option<&[u8]>) -> Result<Option<Box<[u8]>>, ViewError> {

@@ -106,8 +106,8 @@ impl Rows for PebbleRows {
         Ok(RunEntry { user: key.user.into(), trailer, value })
     }
 
-    fn covering(&self, user: &[u8]) -> u64 {
-        self.deletions.covering(user)
+    fn covering(&self, user: &[u8], snapshot: u64) -> u64 {
+        self.deletions.covering(user, snapshot)
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct WalReport {
     pub(crate) salvaged: Vec<Vec<u8>>,
     /// The engine's error, if it would not open.
     pub(crate) refused: Option<String>,
+    /// The engine counts on from the number after this; it sees no write above.
+    pub(crate) sequence: u64,
 }
 
 /// The WALs that the engine replays, oldest first.
@@ -78,6 +80,7 @@ pub(crate) fn read(
             Ok(file) => file,
             Err(error) => {
                 report.checks.add(Reason::Unreadable(error));
+                sequence.next = None;
                 continue;
             }
         };
@@ -92,7 +95,7 @@ pub(crate) fn read(
                 problems.extend(sequence.apply(record, &mut write).err().map(|problem| (offset, problem)));
             }
         });
-        let explained = report.dropped_by_damage > 0 || !log.checks.untold.is_empty();
+        let explained = report.dropped_by_damage > 0;
         for (offset, problem) in problems {
             let finding = |kind, detail: String| Finding::new(kind, &place.database, file.path(), detail).at(offset);
             match problem {
@@ -113,10 +116,15 @@ pub(crate) fn read(
             let words = "pebble: error when replaying WAL: pebble/record: invalid chunk";
             report.refused = report.refused.or_else(|| Some(words.to_owned()));
         }
+        // Where a WAL was not read to its end, the next one's first number says nothing.
+        if !log.checks.untold.is_empty() {
+            sequence.next = None;
+        }
         report.checks.extend(log.checks);
         report.dropped_by_damage = report.dropped_by_damage.saturating_add(log.dropped_by_damage);
         report.salvaged.extend(log.salvaged);
     }
+    report.sequence = sequence.highest.max(version.last_sequence);
     report
 }
 
@@ -149,6 +157,7 @@ impl From<CutError> for Problem {
 #[derive(Debug, Default)]
 struct Sequence {
     next: Option<u64>,
+    highest: u64,
 }
 
 impl Sequence {
@@ -157,6 +166,7 @@ impl Sequence {
         batch.each(|each| write(each).map_err(Problem::Reason))?;
         let end = batch.sequence.saturating_add(u64::from(batch.count));
         let before = self.next.replace(end);
+        self.highest = self.highest.max(end.saturating_sub(1));
         match before {
             Some(next) if batch.sequence > next => Err(Problem::Gap(next, batch.sequence)),
             Some(next) if batch.sequence < next => Err(Problem::Order(format!(
