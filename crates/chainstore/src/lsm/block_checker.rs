@@ -25,7 +25,7 @@ pub(crate) struct BlockChecker<'a> {
     unpack: Unpack,
     /// The one bit of the footer whose flip sends the reader to a wrong place, if there is one.
     footer_flip: &'a dyn Fn() -> Attribution,
-    /// What a block that does not fit means for the engine, if that is worth saying.
+    /// What a data block that does not fit means for the engine, if that is worth saying.
     consequence: &'static str,
     /// Bad blocks beyond those that are listed.
     more: u64,
@@ -45,7 +45,7 @@ impl<'a> BlockChecker<'a> {
         Self { place, file, window, checks, unpack, footer_flip, consequence: "", more: 0 }
     }
 
-    /// Says in each finding what a bad block means for the engine.
+    /// Says in each finding what a bad data block means for the engine.
     pub(crate) fn with_consequence(mut self, words: &'static str) -> Self {
         self.consequence = words;
         self
@@ -102,7 +102,7 @@ impl<'a> BlockChecker<'a> {
             finding.attribution = flip;
             finding.detail.push_str("; the footer points to the wrong place");
         }
-        if finding.kind == FindingKind::BlockChecksum {
+        if finding.kind == FindingKind::BlockChecksum && what == DATA_BLOCK {
             finding.detail.push_str(self.consequence);
         }
         Check::Bad(finding)

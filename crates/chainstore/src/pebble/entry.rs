@@ -22,6 +22,8 @@ pub(crate) struct EntryPoint {
     pub(crate) manifest: Option<u64>,
     /// The newest MANIFEST that is there, for going on where the engine would not.
     pub(crate) fallback: Option<u64>,
+    /// Whether the marker of the format is gone, though that of the MANIFEST is there.
+    pub(crate) format_lost: bool,
     /// Whether the engine finds no pointer, and so would begin a new database among these files.
     pub(crate) begins_anew: bool,
     /// The engine's error, if it would not open.
@@ -67,7 +69,7 @@ pub(crate) fn follow(place: &Place, checks: &mut Checks) -> Result<EntryPoint, R
         Some(Name::Manifest(number)) => Some(number),
         _ => None,
     });
-    let mut entry = EntryPoint { format, manifest: None, fallback: fallback.max(), begins_anew: false, refused };
+    let mut entry = EntryPoint { format, fallback: fallback.max(), refused, ..EntryPoint::default() };
     let by_marker = format >= MANIFEST_MARKER;
     let (file, pointer) = if by_marker {
         ("marker.manifest", manifest_marker.map_or(Pointer::Absent, |value| named(place, &value)))
@@ -78,7 +80,10 @@ pub(crate) fn follow(place: &Place, checks: &mut Checks) -> Result<EntryPoint, R
         Pointer::Names(number) => entry.manifest = Some(number),
         Pointer::Absent if holds_data(place) => {
             entry.begins_anew = true;
-            checks.add(absent(place, file, format_marker.is_none() && has_marker(place)));
+            entry.format_lost = format_marker.is_none() && has_marker(place);
+            checks.add(absent(place, file, entry.format_lost));
+            // What the directory holds is then read as the newest that it can be.
+            entry.format = if entry.format_lost { NEWEST_READ } else { format };
         }
         other => {
             entry.refused = entry.refused.or_else(|| error(&other));

@@ -101,17 +101,25 @@ impl PebbleStore {
             return;
         }
         self.checks.extend(trace::read(&self.place, &self.entry, &self.version, self.tables.len()));
-        if let Some(finding) = wal::missing(&self.place, &self.version) {
-            self.checks.add(finding);
-        }
+        self.miss_wal();
         let unreferenced = self.unreferenced();
         if !unreferenced.is_empty() {
-            let detail = format!(
-                "{} tables that the MANIFEST does not name; the engine deletes them at its next start",
-                unreferenced.len()
-            );
+            let count = unreferenced.len();
+            let tables = if count == 1 { "a table".to_owned() } else { format!("{count} tables") };
+            let detail = format!("{tables} that the MANIFEST does not name; deleted at the engine's next start");
             let path = self.place.dir.path();
             self.checks.add(Finding::new(FindingKind::Unreferenced, &self.place.database, path, detail));
+        }
+    }
+
+    /// Where the MANIFEST itself is not to be relied on, the WAL that it names says nothing.
+    fn miss_wal(&mut self) {
+        let began_anew = self.checks.findings.iter().any(|found| found.kind == FindingKind::EngineDroppedData);
+        let manifest = self.entry.usable().filter(|_| self.manifest_report.stopped.is_none() && !began_anew);
+        if let Some(manifest) = manifest
+            && let Some(finding) = wal::missing(&self.place, &self.version, manifest, &self.options)
+        {
+            self.checks.add(finding);
         }
     }
 

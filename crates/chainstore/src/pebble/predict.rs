@@ -55,7 +55,7 @@ fn summary(counts: Counts, dropped_bytes: u64, deleted: usize) -> String {
 /// on the way, and does so at the start after.
 fn anew(store: &PebbleStore) -> Prediction {
     let deleted_tables: Vec<String> = store.tables_there().map(names::table).collect();
-    let marker_lost = store.entry.format == 1 && store.options.by_v2;
+    let marker_lost = store.entry.format_lost && store.options.by_v2;
     let words = if marker_lost {
         Err("pebble: database written in format major version 1 which is no longer supported".to_owned())
     } else if store.options.by_v2 {
@@ -63,7 +63,7 @@ fn anew(store: &PebbleStore) -> Prediction {
     } else {
         Err("panic: nil pointer dereference".to_owned())
     };
-    let when = if words.is_ok() { "at its next start" } else { "at the start after it" };
+    let when = if words.is_ok() { "" } else { " at the start after that" };
     let (kept_keys, lost_keys) =
         if store.place.depth > Depth::Quick { count_anew(store).unwrap_or_default() } else { (None, None) };
     let summary = if marker_lost {
@@ -74,7 +74,7 @@ fn anew(store: &PebbleStore) -> Prediction {
             _ => String::new(),
         };
         format!(
-            "pebble finds no pointer to the MANIFEST and begins a new database; {when} it deletes all {} tables{lost}",
+            "pebble finds no pointer to the MANIFEST, begins a new database, and deletes all {} tables{when}{lost}",
             deleted_tables.len()
         )
     };

@@ -17,9 +17,9 @@ use crate::pebble::layout::{Metaindex, Properties, ValueIndex};
 use crate::store::{Depth, Place, Scratch};
 use crate::{Attribution, Check, Checks, CutError, Finding, FindingKind};
 
-/// What Pebble 1.1 does with a data block that it cannot read.
+/// What Pebble 1.1 can do with a data block that it cannot read.
 const DROPPED: &str =
-    "; Pebble 1.1 leaves such a block out at its next compaction and deletes the table: copy it first";
+    "; Pebble 1.1 can leave out the rest of the table at its next compaction and then delete it: copy it first";
 
 /// How the engine that will open the directory goes about.
 #[derive(Debug, Clone, Copy)]

@@ -38,27 +38,27 @@ pub(crate) fn replayed(place: &Place, version: &Version) -> Vec<u64> {
     numbers
 }
 
-/// The WAL that the MANIFEST names first. At its start the engine writes the number into the MANIFEST, then makes the
-/// file, then everything with higher numbers: only if there is such a file was the WAL ever there.
-pub(crate) fn missing(place: &Place, version: &Version) -> Option<Finding> {
+/// The WAL that the MANIFEST names first.
+///
+/// When a WAL is followed by another, that one is made before the MANIFEST names it. At a start the number comes first,
+/// then the new MANIFEST, the file, and the OPTIONS; and the number that Pebble v2 writes then is not even the file's. So
+/// the WAL is missed only where its number is above the MANIFEST's own, or where a start got as far as the OPTIONS.
+pub(crate) fn missing(place: &Place, version: &Version, manifest: u64, options: &Options) -> Option<Finding> {
     let number = version.min_unflushed_wal;
     let name = names::wal(number);
     if number == 0 || place.entry(&name).is_some() {
         return None;
     }
-    let later = place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
-        Some(Name::Wal(other) | Name::Table(other) | Name::Options(other)) => other > number,
-        _ => false,
-    });
+    let has_later = !replayed(place, version).is_empty();
+    let got_to_options = options.number.is_some_and(|options| options > number);
     let path = place.dir.path().join(name);
-    let finding = |kind, detail| Finding::new(kind, &place.database, &path, detail);
-    Some(if later {
+    let finding = |kind, detail| Some(Finding::new(kind, &place.database, &path, detail));
+    if manifest < number || (got_to_options && !(options.by_v2 && has_later)) {
         let detail = "the WAL that the MANIFEST names is not there: the newest writes are lost";
-        finding(FindingKind::JournalMissing, detail)
-    } else {
-        let detail = "the WAL that the MANIFEST names was not made yet: the engine's last start was cut short";
-        finding(FindingKind::SelfHealing, detail)
-    })
+        return finding(FindingKind::JournalMissing, detail);
+    }
+    let detail = "the WAL that the MANIFEST names was not made yet: the engine's last start was cut short";
+    if has_later { None } else { finding(FindingKind::SelfHealing, detail) }
 }
 
 /// Reads them all and hands out each write that the engine would apply.
@@ -84,7 +84,7 @@ pub(crate) fn read(
                 continue;
             }
         };
-        let strict = options.strict_wal_tail && newest.is_some_and(|newest| number < newest);
+        let strict = (options.strict_wal_tail || options.by_v2) && newest.is_some_and(|newest| number < newest);
         let role = if strict { Role::OlderJournal } else { Role::NewestJournal };
         // The low 32 bits of the file number.
         let dialect = recyclable(u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(), AtBreak::Stops);
