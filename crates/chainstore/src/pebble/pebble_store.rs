@@ -115,7 +115,7 @@ impl PebbleStore {
     /// Where the MANIFEST itself is not to be relied on, the WAL that it names says nothing.
     fn miss_wal(&mut self) {
         let began_anew = self.checks.findings.iter().any(|found| found.kind == FindingKind::EngineDroppedData);
-        let manifest = self.entry.usable().filter(|_| self.manifest_report.stopped.is_none() && !began_anew);
+        let manifest = self.entry.usable().filter(|_| self.manifest_report.dropped_by_damage == 0 && !began_anew);
         if let Some(manifest) = manifest
             && let Some(finding) = wal::missing(&self.place, &self.version, manifest, &self.options)
         {

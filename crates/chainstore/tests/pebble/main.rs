@@ -4,3 +4,7 @@
 mod kit;
 
 mod fixtures;
+
+mod exhaustive;
+
+mod hostile;
