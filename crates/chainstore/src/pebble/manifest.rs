@@ -40,9 +40,12 @@ pub(crate) struct Version {
     pub(crate) beginning: Beginning,
 }
 
-/// What the first two records say of file numbers: a new database begins with small ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What the first two records say: the tables with which the MANIFEST begins, and file numbers, which are small in a new
+/// database.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Beginning {
+    /// Level and number of each table in the first record: what the engine had when it began this MANIFEST.
+    pub(crate) tables: Vec<(u8, u64)>,
     /// The next file number in the first record, if that record has no tables.
     pub(crate) first_next_file: Option<u64>,
     /// The WAL number in the second record; none if there is no second record.
@@ -67,7 +70,11 @@ impl Version {
             return Err(ApplyError::DeletedBeforeInserted(*level, *number));
         }
         match self.records {
-            0 => self.beginning.first_next_file = edit.next_file.filter(|_| edit.added.is_empty()),
+            0 => {
+                self.beginning.first_next_file = edit.next_file.filter(|_| edit.added.is_empty());
+                self.beginning.tables = edit.added.iter().map(|table| (table.level, table.number)).collect();
+                self.beginning.tables.sort_unstable();
+            }
             1 => self.beginning.second_wal = edit.min_unflushed_wal,
             _ => {}
         }

@@ -3,10 +3,10 @@
 //! Pebble keeps no log of its own. But the MANIFEST before the current one stays until the second start after it, and a new
 //! database among the files of an older one begins with numbers that no new database has.
 
+use crate::data_file::DataFile;
 use crate::lsm::file_number::manifest as manifest_name;
-use crate::lsm::log_checks::{self, Role};
 use crate::pebble::entry::EntryPoint;
-use crate::pebble::manifest::{self, Version};
+use crate::pebble::manifest::{self, Replay, Version};
 use crate::pebble::names::Name;
 use crate::store::Place;
 use crate::{Checks, Finding, FindingKind};
@@ -14,26 +14,17 @@ use crate::{Checks, Finding, FindingKind};
 /// A new database numbers its first files 1 to 4; some more are left by starts that failed.
 const NEW_NUMBERS_MAX: u64 = 8;
 
+/// Edits that only move numbers forward are shorter than this, header included; those of tables are longer.
+const NUMBERS_BYTES_MAX: u64 = 40;
+
 /// Looks at what is left of earlier starts.
 pub(crate) fn read(place: &Place, entry: &EntryPoint, version: &Version, live_tables: usize) -> Checks {
     let mut checks = Checks::default();
     let Some(current) = entry.manifest else { return checks };
     for number in earlier(place, current) {
         let Ok(file) = place.dir.file(manifest_name(number)) else { continue };
-        let report = log_checks::read(place, &file, Role::Manifest, manifest::DIALECT, |_, _| {});
-        if report.dropped_by_damage > 0 {
-            let detail = format!(
-                "this MANIFEST was broken when the engine last started: it took what stood before the break for the \
-                 whole, left out {} bytes, and went on with {}",
-                report.dropped_by_damage,
-                manifest_name(current)
-            );
-            let finding = Finding::new(FindingKind::EngineDroppedData, &place.database, file.path(), detail);
-            let found = report.checks.findings.iter().find(|found| found.kind == FindingKind::ManifestCorrupt);
-            checks.add(match found {
-                Some(found) => finding.at(found.offset.unwrap_or(0)).by(found.attribution.clone()),
-                None => finding,
-            });
+        if let Some(finding) = broken_at_last_start(place, &file, version, current) {
+            checks.add(finding);
         }
     }
     if let Some(detail) = begun_anew(place, version, live_tables) {
@@ -41,6 +32,26 @@ pub(crate) fn read(place: &Place, entry: &EntryPoint, version: &Version, live_ta
         checks.add(Finding::new(FindingKind::EngineDroppedData, &place.database, &path, detail));
     }
     checks
+}
+
+/// An older MANIFEST that is broken proves something only if the current one begins with just the tables that stood before
+/// the break: then the engine read no further. If it begins with others, the older one broke later, and harms nobody.
+fn broken_at_last_start(place: &Place, file: &DataFile, version: &Version, current: u64) -> Option<Finding> {
+    let Replay { version: older, report, .. } = manifest::replay(place, file);
+    let left_out = report.dropped_by_damage;
+    if left_out <= NUMBERS_BYTES_MAX || !older.tables.keys().eq(&version.beginning.tables) {
+        return None;
+    }
+    let detail = format!(
+        "this MANIFEST was broken when the engine last started: it took what stood before the break for the whole, left \
+         out {left_out} bytes, and went on with {}",
+        manifest_name(current)
+    );
+    let finding = Finding::new(FindingKind::EngineDroppedData, &place.database, file.path(), detail);
+    Some(match report.checks.findings.iter().find(|found| found.kind == FindingKind::ManifestCorrupt) {
+        Some(found) => finding.at(found.offset.unwrap_or(0)).by(found.attribution.clone()),
+        None => finding,
+    })
 }
 
 fn earlier(place: &Place, current: u64) -> Vec<u64> {

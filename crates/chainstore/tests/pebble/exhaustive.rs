@@ -94,6 +94,15 @@ fn a_manifest() {
     bench.cuts("MANIFEST-000001", 1, |length| Some(if length < 672 { Damaged } else { Intact }));
 }
 
+/// The MANIFEST before the current one lies there until the second start after it. If it breaks now, nobody reads it;
+/// if it was broken when the engine started, that is told (`manifest-flip-early-then-opened`).
+#[test]
+fn a_manifest_that_is_not_read_any_more() {
+    let bench = Bench::new("pebble/healthy-reopened");
+    bench.flips("MANIFEST-000001", 1, |_, _, _| Some(Intact));
+    bench.cuts("MANIFEST-000001", 1, |_| Some(Intact));
+}
+
 #[test]
 fn a_table() {
     let bench = Bench::new("pebble/killed");
