@@ -111,7 +111,10 @@ fn train(options: &Options) -> Result<()> {
     }
     println!("{} features, {} bytes of weights", model.len(), files.first().map_or(0, |(_, bytes)| bytes.len()));
     if options.report {
-        let text = report::text(&incidents, &rehearsals, settings, &model)?;
+        let words = vocabulary.words_only(&incidents);
+        let fits = problem(&words, &incidents, &real, &generated, &made).solve(root)?;
+        let words_only = report::rehearse(&incidents, &fits, &words, settings);
+        let text = report::text(&rehearsals, &words_only, settings, &model);
         fs::write(root.join("model/figures.md"), &text)?;
         println!("{text}");
     }
