@@ -77,5 +77,5 @@ fn shape(digest: &Digest) -> BTreeSet<FeatureKey> {
 fn jaccard(a: &BTreeSet<FeatureKey>, b: &BTreeSet<FeatureKey>) -> u16 {
     let shared = a.intersection(b).count();
     let all = a.len() + b.len() - shared;
-    if all == 0 { 0 } else { u16::try_from(shared * 1000 / all).unwrap_or(1000) }
+    (shared * 1000).checked_div(all).map_or(0, |thousandths| u16::try_from(thousandths).unwrap_or(1000))
 }

@@ -109,6 +109,7 @@ impl Examiner {
     pub fn finish(self, model: &Model) -> Finding {
         let Self { reader, mut digest } = self;
         let summary = reader.finish(&mut |record: &Record| digest.observe(record));
+        digest.settle();
         let (features, _) = digest.features(Collector::new());
         let scores = model.score(&features);
         let ranked = rank(&scores, model);
@@ -209,12 +210,11 @@ fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention
         return Some(LogAbstention::ForeignProgram);
     }
     match digest.decisive() {
-        None => Some(LogAbstention::NoFailure),
         Some(failure) if failure.record.message.is_empty() && failure.record.errors.is_empty() => {
             Some(LogAbstention::HeadMissing)
         }
         Some(failure) if failure.record.level.reports_failure() => None,
-        Some(_) => Some(LogAbstention::NoFailure),
+        Some(_) | None => Some(LogAbstention::NoFailure),
     }
 }
 
