@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Stack,
     /// Names a remote party; kept as a field.
     Peer,
+    /// Tells that a server answers a request; kept as a field.
+    Request,
     /// Time, caller: no part of the event.
     Dropped,
     Other,
@@ -33,6 +35,9 @@ pub(super) fn kind(key: &[u8]) -> Kind {
         b"time" | b"ts" | b"t" | b"timestamp" | b"@timestamp" | b"caller" | b"source" | b"func" => Kind::Dropped,
         b"peer" | b"Peer" | b"peerID" | b"peerId" | b"peer_id" | b"src" | b"remote" | b"remote_addr"
         | b"remoteAddr" => Kind::Peer,
+        b"method" | b"request" | b"req" | b"url" | b"uri" | b"route" | b"endpoint" | b"query" | b"params" => {
+            Kind::Request
+        }
         _ => Kind::Other,
     }
 }
