@@ -28,11 +28,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use note::Place;
-use read::{entries, name_of, read_bounded};
+use read::{entries, name_of, read_bounded, read_named};
 
 pub(crate) use error::BundleError;
 pub(crate) use foreign::{Event, FullNode};
-pub(crate) use log_stream::{LogStream, open_log};
+pub(crate) use log_stream::{LogStream, open_log, open_log_or_pipe};
 pub(crate) use logs::{DataDirectory, LogFile, LogRun};
 pub(crate) use note::{Note, Passed};
 pub(crate) use objects::Objects;
@@ -151,7 +151,7 @@ impl Bundle {
             absent: vec![BundlePart::Logs, BundlePart::Data, BundlePart::Peers, BundlePart::About],
             ..Self::default()
         };
-        let bytes = read_bounded(path)?;
+        let bytes = read_named(path)?;
         bundle.objects.add_file(path, &bytes, &mut bundle.notes);
         if bundle.objects.pods.is_empty() {
             let found = match bundle.notes.first() {

@@ -9,7 +9,7 @@ use super::{
 use crate::session::{Line, output_of};
 
 /// The crates that take values and return values.
-pub(crate) const PURE: [&str; 2] = ["diagnosis", "crashlog"];
+pub(crate) const PURE: [&str; 3] = ["diagnosis", "crashlog", "evaluation"];
 
 /// Crates that a pure one never depends on, nor on those whose name goes on after a `-`.
 const IMPURE_CRATES: [&str; 8] = ["kube", "tokio", "hyper", "reqwest", "chrono", "async-std", "mio", "rustix"];

@@ -112,11 +112,12 @@ pub(super) struct Fits {
 #[derive(Clone, Copy)]
 pub(super) struct Fit(usize);
 
-impl Fits {
-    pub(super) fn whole(&self) -> Fit {
-        Fit(0)
-    }
+impl Fit {
+    /// The one with everything.
+    pub(super) const WHOLE: Self = Self(0);
+}
 
+impl Fits {
     pub(super) fn without(&self, group: &str) -> Option<Fit> {
         self.groups.iter().position(|held_out| held_out == group).map(|at| Fit(at + 1))
     }

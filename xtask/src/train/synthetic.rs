@@ -144,7 +144,7 @@ fn push_line(log: &mut String, text: &str) {
 fn ordinary_lines(log: &mut String, draw: &mut Draw) {
     let height = 1_000 + draw.below(9_000_000);
     let style = draw.below(4);
-    for _ in 0..1 + draw.below(5) {
+    for _ in 0..=draw.below(5) {
         let (message, module) =
             draw.pick(ORDINARY).copied().unwrap_or(("starting node with ABCI CometBFT in-process", "server"));
         let (hour, minute, second) = (draw.below(12) + 1, draw.below(60), draw.below(60));

@@ -5,10 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crashlog::features::{FeatureKey, Features};
+use crashlog::{
+    features::{Collector, FeatureKey, FeatureName, Features},
+    model::Model,
+};
 
 use super::{
-    data::{Examined, Incident},
+    data::{self, Examined, Incident},
     synthetic::Synthetic,
 };
 
@@ -42,6 +45,18 @@ impl Vocabulary {
             .filter(|(key, sources)| sources.len() >= SOURCES_MIN || phrase_features.contains(key))
             .map(|(key, _)| key);
         Self { keys: kept.zip(0..).collect() }
+    }
+
+    /// The same without phrases and what they stand for: the baseline of n-grams alone.
+    pub(super) fn words_only(&self, incidents: &[Incident]) -> Self {
+        let mut words = BTreeSet::new();
+        for incident in incidents {
+            let finding = data::find(&incident.log, &Model::empty());
+            let (_, names) = finding.digest.features(Collector::with_names());
+            let of_words = |name: &FeatureName| matches!(name, FeatureName::Words(_) | FeatureName::Frame(_));
+            words.extend(names.iter().filter(|(_, name)| of_words(name)).map(|(key, _)| *key));
+        }
+        Self { keys: self.keys.keys().filter(|key| words.contains(key)).copied().zip(0..).collect() }
     }
 
     pub(super) fn len(&self) -> usize {

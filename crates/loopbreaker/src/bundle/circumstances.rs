@@ -88,7 +88,7 @@ fn image(history: &InstanceHistory) -> ImageFreshness {
 }
 
 /// The newest observation of each other replica of the same owner.
-fn siblings<'b>(bundle: &'b Bundle, pod: &'b Observation) -> impl Iterator<Item = &'b InstanceHistory> {
+pub(super) fn siblings<'b>(bundle: &'b Bundle, pod: &'b Observation) -> impl Iterator<Item = &'b InstanceHistory> {
     bundle.instances.iter().filter(move |other| {
         *other.instance() != pod.instance
             && pod.owner.is_some()

@@ -19,6 +19,12 @@ pub(crate) enum BundleError {
         /// The file.
         path: PathBuf,
     },
+    /// A directory where a file is expected.
+    #[error("{}: a directory, but `--log` and `--pod` take a file (give a bundle without a flag: `loopbreaker diagnose DIR`)", path.display())]
+    NotAFile {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A directory that holds no part of a bundle.
     #[error(
         "{}: not an incident bundle: expected at least one of objects/*.yaml, logs/POD/CONTAINER.log, data/POD/ or peers.json in it \
@@ -73,6 +79,14 @@ pub(crate) enum BundleError {
         /// Who answers to it.
         names: Vec<String>,
     },
+    /// A log beside several sick pods.
+    #[error("{}: the log given with --log can only be of one of {} (choose with `--subject NAME`)", path.display(), names.join(", "))]
+    WhoseLog {
+        /// The bundle.
+        path: PathBuf,
+        /// Who there is.
+        names: Vec<String>,
+    },
     /// A bundle with parts, but nobody to report on.
     #[error("{}: holds neither a pod nor a log (put `kubectl get pod POD -n NAMESPACE -o yaml` into objects/, or a log into logs/POD/CONTAINER.log)", path.display())]
     NoSubject {
@@ -83,16 +97,22 @@ pub(crate) enum BundleError {
 
 impl BundleError {
     /// A stable word for scripts and metrics.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for metrics, which come with the operator; tests tell errors apart by it")
+    )]
     pub(crate) fn category(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not_found",
             Self::NotADirectory { .. } => "not_a_directory",
+            Self::NotAFile { .. } => "not_a_file",
             Self::NotABundle { .. } => "not_a_bundle",
             Self::Unreadable { .. } => "unreadable",
             Self::TooLarge { .. } => "too_large",
             Self::NoPod { .. } => "no_pod",
             Self::NoSuchSubject { .. } => "no_such_subject",
             Self::AmbiguousSubject { .. } => "ambiguous_subject",
+            Self::WhoseLog { .. } => "whose_log",
             Self::NoSubject { .. } => "no_subject",
         }
     }

@@ -10,8 +10,9 @@ use flate2::bufread::MultiGzDecoder;
 use super::{
     BundleError,
     note::one_line,
-    read::{STANDARD_INPUT, open_regular},
+    read::{open_named, open_regular},
 };
+use crate::progress::BytesRead;
 
 /// RFC 1952, 2.3.1.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -29,14 +30,23 @@ enum Bytes {
     Gzip(Box<MultiGzDecoder<Source>>),
 }
 
-/// Opens a log, or standard input for `-`. Compression is told by the first bytes, not by the name.
-pub(crate) fn open_log(path: &Path) -> Result<LogStream, BundleError> {
-    let source: Box<dyn Read + Send> =
-        if path == Path::new(STANDARD_INPUT) { Box::new(io::stdin()) } else { Box::new(open_regular(path)?) };
-    LogStream::new(source).map_err(|source| BundleError::Unreadable { path: path.to_owned(), source })
+/// Opens a bundle's log. Compression is told by the first bytes, not by the name. `read` counts the bytes as they lie in
+/// the file.
+pub(crate) fn open_log(path: &Path, read: BytesRead) -> Result<LogStream, BundleError> {
+    let source = Box::new(open_regular(path)?);
+    LogStream::open(path, Counted { source, read })
+}
+
+/// Opens a log that was named by hand: standard input for `-`, or a pipe (`<(kubectl logs …)`).
+pub(crate) fn open_log_or_pipe(path: &Path, read: BytesRead) -> Result<LogStream, BundleError> {
+    LogStream::open(path, Counted { source: open_named(path)?, read })
 }
 
 impl LogStream {
+    fn open(path: &Path, source: Counted) -> Result<Self, BundleError> {
+        Self::new(Box::new(source)).map_err(|source| BundleError::Unreadable { path: path.to_owned(), source })
+    }
+
     fn new(source: Box<dyn Read + Send>) -> io::Result<Self> {
         let mut source = BufReader::new(source);
         // One read may bring a single byte from a pipe; then there is nothing to tell a gzip stream by yet, so ask again.
@@ -55,6 +65,19 @@ impl LogStream {
     /// Once read to its end: why the log is not complete, if it is not.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_deref()
+    }
+}
+
+struct Counted {
+    source: Box<dyn Read + Send>,
+    read: BytesRead,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.source.read(buffer)?;
+        self.read.add(bytes);
+        Ok(bytes)
     }
 }
 

@@ -12,17 +12,22 @@ use super::BundleError;
 const LARGEST_MIB: u64 = 16;
 
 /// `-` means standard input.
-pub(super) const STANDARD_INPUT: &str = "-";
+const STANDARD_INPUT: &str = "-";
 
-/// All bytes of a file that holds objects, or one clear error.
+/// All bytes of a bundle's file, or one clear error.
 pub(super) fn read_bounded(path: &Path) -> Result<Vec<u8>, BundleError> {
+    read_to_limit(path, open_regular(path)?)
+}
+
+/// All bytes of a file named by hand: standard input for `-`, or a pipe.
+pub(super) fn read_named(path: &Path) -> Result<Vec<u8>, BundleError> {
+    read_to_limit(path, open_named(path)?)
+}
+
+fn read_to_limit(path: &Path, source: impl Read) -> Result<Vec<u8>, BundleError> {
     let mut bytes = Vec::new();
     let limit = LARGEST_MIB * 1024 * 1024;
-    let read = if path == Path::new(STANDARD_INPUT) {
-        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
-    } else {
-        open_regular(path)?.take(limit + 1).read_to_end(&mut bytes)
-    };
+    let read = source.take(limit + 1).read_to_end(&mut bytes);
     read.map_err(|source| BundleError::Unreadable { path: path.to_owned(), source })?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(BundleError::TooLarge { path: path.to_owned(), limit_mib: LARGEST_MIB });
@@ -38,6 +43,18 @@ pub(super) fn open_regular(path: &Path) -> Result<File, BundleError> {
         return Err(BundleError::Unreadable { path: path.to_owned(), source: io::Error::other("not a regular file") });
     }
     File::open(path).map_err(at)
+}
+
+/// Opens what was named by hand: standard input for `-`, a file, or a pipe (`<(kubectl …)`).
+pub(super) fn open_named(path: &Path) -> Result<Box<dyn Read + Send>, BundleError> {
+    if path == Path::new(STANDARD_INPUT) {
+        return Ok(Box::new(io::stdin()));
+    }
+    let at = |source| BundleError::from_io(path.to_owned(), source);
+    if std::fs::metadata(path).map_err(at)?.is_dir() {
+        return Err(BundleError::NotAFile { path: path.to_owned() });
+    }
+    Ok(Box::new(File::open(path).map_err(at)?))
 }
 
 /// A directory's visible entries in the order of their names; none where there is no such directory.

@@ -8,7 +8,7 @@ use diagnosis::{
 
 use super::{
     Bundle, BundleError, LogFile,
-    circumstances::{circumstances, full_node},
+    circumstances::{circumstances, full_node, siblings as siblings_of},
     peers::{Victim, siblings},
 };
 
@@ -125,6 +125,14 @@ impl Subject<'_> {
     /// The chain's id, by the owner.
     pub(crate) fn chain_id(&self) -> Option<&str> {
         full_node(self.bundle, self.history?.latest())?.spec.chain.chain_id.as_deref()
+    }
+
+    /// Another replica of the same owner, a ready one, to compare with.
+    pub(crate) fn healthy_sibling(&self) -> Option<&InstanceName> {
+        let mut others = siblings_of(self.bundle, self.history?.latest());
+        others
+            .find(|other| other.latest().node_container().is_some_and(|node| node.ready))
+            .map(InstanceHistory::instance)
     }
 
     /// Crash-looping, or a container of its own that cannot start or has just failed, or a failed pod.

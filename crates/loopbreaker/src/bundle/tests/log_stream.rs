@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use flate2::{Compression, write::GzEncoder};
 
 use super::*;
+use crate::progress::BytesRead;
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -14,7 +15,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 fn read(content: impl AsRef<[u8]>) -> (Vec<u8>, Option<String>) {
     let folder = Folder::new().with("log", content);
-    let mut stream = open_log(&folder.path().join("log")).expect("opened");
+    let mut stream = open_log(&folder.path().join("log"), BytesRead::default()).expect("opened");
     let mut text = Vec::new();
     stream.read_to_end(&mut text).expect("read");
     (text, stream.note().map(str::to_owned))
@@ -55,16 +56,19 @@ fn a_damaged_stream_ends_with_a_note() {
 
 #[test]
 fn no_such_log() {
-    let error = open_log(Path::new("nowhere/node.log")).err().expect("no file");
+    let error = open_log(Path::new("nowhere/node.log"), BytesRead::default()).err().expect("no file");
     assert_eq!(error.to_string(), "nowhere/node.log: no such file or directory (check the path)");
-    assert_eq!(open_log(Folder::new().path()).err().expect("a directory").category(), "unreadable");
+    assert_eq!(
+        open_log(Folder::new().path(), BytesRead::default()).err().expect("a directory").category(),
+        "unreadable"
+    );
 }
 
 #[test]
 fn streams_are_read_piece_by_piece() {
     fn is_a_reader(_: impl Read) {}
     let folder = Folder::new().with("log", gzip(&vec![b'x'; 8 * 1024 * 1024]));
-    let mut stream: LogStream = open_log(&folder.path().join("log")).expect("opened");
+    let mut stream: LogStream = open_log(&folder.path().join("log"), BytesRead::default()).expect("opened");
     let mut piece = [0; 1000];
     assert_eq!(stream.read(&mut piece).expect("read"), 1000);
     is_a_reader(stream);
