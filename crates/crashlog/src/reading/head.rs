@@ -44,7 +44,7 @@ pub(super) fn of(line: &[u8], timed: bool) -> Option<Head<'_>> {
             .or_else(|| letters(line))
             .or_else(|| bracketed(line))
             .or_else(|| klog(line))
-            .or_else(|| if timed { levelled(line) } else { None }),
+            .or_else(|| if timed || is_charm(line) { levelled(line) } else { None }),
         _ => None,
     }
 }
@@ -146,6 +146,11 @@ fn json(line: &[u8]) -> Option<Head<'_>> {
     let known =
         super::json::members(line).any(|(key, _)| super::fields::is_level(key) || super::fields::is_message(key));
     known.then_some(Head { level: Level::None, module: &[], body: Body::Json(line) })
+}
+
+/// `WARN message key=value`, `ERRO message`: charm's logger without its date. `ERROR message` also stands in bare text.
+fn is_charm(line: &[u8]) -> bool {
+    [&b"WARN "[..], b"ERRO ", b"FATA ", b"DEBU "].iter().any(|start| line.starts_with(start))
 }
 
 /// After a date: Rust's `ERROR target: message key=value`, zap's `ERROR<tab>module<tab>file.go:12<tab>message<tab>{…}`.

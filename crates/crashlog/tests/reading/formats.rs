@@ -288,3 +288,15 @@ fn panic_in_a_peers_text_is_no_panic() {
     }
     assert_eq!(one(r#"8:59PM INF received moniker="panic: x" module=consensus"#).emitter, Emitter::Log);
 }
+
+#[test]
+fn charms_logger() {
+    for head in ["24-01-05 13:34:55.952 ", "2024-01-05 13:34:55.952 ", ""] {
+        let record = one(format!("{head}ERRO Finalize req failed [BUG] err=\"x y\" height=120"));
+        assert_eq!(
+            canonical(&record),
+            (Level::Error, Emitter::Log, "", "Finalize req failed [BUG]", "x y", "height=120")
+        );
+    }
+    assert_eq!(one("WARN x").level, Level::Warn);
+}
