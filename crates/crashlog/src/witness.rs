@@ -109,6 +109,7 @@ impl Examiner {
     pub fn finish(self, model: &Model) -> Finding {
         let Self { reader, mut digest } = self;
         let summary = reader.finish(&mut |record: &Record| digest.observe(record));
+        digest.settle();
         let (features, _) = digest.features(Collector::new());
         let scores = model.score(&features);
         let ranked = rank(&scores, model);
