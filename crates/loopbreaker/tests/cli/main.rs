@@ -1,11 +1,14 @@
 //! The program as it is typed: what goes to standard output, what to standard error, and the exit status (design 8).
 
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
+
 mod bad_input;
 mod bundles;
 mod evaluates;
 mod examples;
 mod manners;
 mod memory;
+mod readme;
 mod samples;
 
 use std::{
