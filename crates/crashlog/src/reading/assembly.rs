@@ -152,7 +152,9 @@ impl Assembly {
                 self.tally.node_lines += u64::from(line.count) * u64::from(taken);
                 taken
             }
-            Held::Foreign(foreign) => !header && !origin::is_error(whole) && foreign.take(whole, record),
+            Held::Foreign(foreign) => {
+                !header && !origin::is_error(whole) && whole != b"Usage:" && foreign.take(whole, record)
+            }
             Held::Usage(lines) if header || origin::is_error(whole) || *lines >= USAGE_LINES => false,
             Held::Usage(lines) => {
                 *lines += 1;
