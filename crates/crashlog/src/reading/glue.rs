@@ -21,8 +21,8 @@ pub(super) struct Glue {
     closed: bool,
     /// Some line would start a record of its own: then the quote must really close.
     doubtful: bool,
-    /// Of each later line, whether a date stood before it: it may have to be read again.
-    timed: Vec<bool>,
+    /// What stood before each later line: it may have to be read again.
+    prefixes: Vec<Bare<'static>>,
 }
 
 impl Glue {
@@ -36,7 +36,7 @@ impl Glue {
             cut: line.cut,
             closed: false,
             doubtful: false,
-            timed: Vec::new(),
+            prefixes: Vec::new(),
         }
     }
 
@@ -52,7 +52,8 @@ impl Glue {
         self.text.extend_from_slice(line);
         self.lines += of.count;
         self.cut |= of.cut;
-        self.timed.push(of.bare.timed);
+        let Bare { machine, timed, go_log, .. } = of.bare;
+        self.prefixes.push(Bare { text: b"", machine, timed, go_log });
         self.closed = pairs::closing_quote(line, 0).is_some() && !(is_record && pairs::quotes(line).is_multiple_of(2));
         self.doubtful |= is_record || crash::start(line) == Some(crash::Start::Header) || origin::is_error(line);
         true
@@ -86,7 +87,9 @@ impl Glue {
     pub(super) fn later_line<'a>(&self, place: usize, text: &'a [u8]) -> Line<'a> {
         let before = u64::try_from(place).unwrap_or(u64::MAX);
         let mut line = self.as_line(self.number.saturating_add(u64::from(self.first)).saturating_add(before), 1, text);
-        line.bare.timed = self.timed.get(place).copied().unwrap_or(false);
+        if let Some(prefix) = self.prefixes.get(place) {
+            line.bare = Bare { text, ..*prefix };
+        }
         line
     }
 
