@@ -10,6 +10,7 @@ use crate::{
     features::{Collector, FeatureKey, FeatureName, Features, Standing},
     mask::{Word, words},
     phrases::{Matcher, PhraseIndex, Polarity, Strength},
+    surroundings::Surroundings,
 };
 
 /// Distinct failures kept from the beginning of a log: the first failure decides.
@@ -78,6 +79,8 @@ pub struct Digest {
     index_of_shape: HashMap<u64, usize, BuildHasherDefault<Shape>>,
     matcher: Matcher,
     phrases: Vec<PhraseIndex>,
+    /// What stands around the failures.
+    pub surroundings: Surroundings,
 }
 
 impl Digest {
@@ -94,6 +97,7 @@ impl Digest {
         }
         let mut phrases = std::mem::take(&mut self.phrases);
         self.matcher.phrases(record, &mut phrases);
+        self.surroundings.observe(record, !phrases.is_empty());
         match weigh(record, &phrases) {
             Weight::Failure => self.keep(record, &phrases),
             Weight::Bare => self.keep_bare(record, &phrases),
