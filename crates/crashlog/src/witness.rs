@@ -201,17 +201,16 @@ fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention
     if summary.binary {
         return Some(LogAbstention::NotText);
     }
-    let has_phrase = digest.failures().any(|failure| failure.strength().is_some());
-    if has_phrase {
+    // Frames alone tell where, not why: without the panic's own line they are no opinion.
+    let says_why = |failure: &Failure| !failure.record.message.is_empty() || !failure.record.errors.is_empty();
+    if digest.failures().any(|failure| failure.strength().is_some() && says_why(failure)) {
         return None;
     }
     if summary.node_lines == 0 {
         return Some(LogAbstention::ForeignProgram);
     }
     match digest.decisive() {
-        Some(failure) if failure.record.message.is_empty() && failure.record.errors.is_empty() => {
-            Some(LogAbstention::HeadMissing)
-        }
+        Some(failure) if !says_why(failure) => Some(LogAbstention::HeadMissing),
         Some(failure) if failure.record.level.reports_failure() => None,
         Some(_) | None => Some(LogAbstention::NoFailure),
     }

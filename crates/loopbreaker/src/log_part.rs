@@ -60,7 +60,7 @@ impl LogPart {
         self.files.push(FileOpinion {
             label: label.clone(),
             reading: finding.reading.clone(),
-            no_testimony: finding.no_testimony.map(crashlog::NoTestimony::in_words),
+            no_testimony: no_testimony(&finding),
             decisive: lines(&finding, 1).pop(),
             gap,
             bytes: finding.summary.bytes,
@@ -102,8 +102,7 @@ impl LogPart {
         if let Some(label) = &self.contradicted_by {
             return Some(format!("another log points to another cause ({label})"));
         }
-        let chosen = self.chosen.as_ref()?;
-        chosen.finding.no_testimony.map(crashlog::NoTestimony::in_words)
+        no_testimony(&self.chosen.as_ref()?.finding)
     }
 }
 
@@ -128,6 +127,12 @@ fn points_elsewhere(opinion: &LogOpinion) -> bool {
     !opinion.cause.is_local_damage()
         && opinion.cause != Cause::Unknown
         && opinion.probability >= Policy::ELSEWHERE_FROM_AT_MOST
+}
+
+/// Why a log that reports damage is no witness of it; of one that reports another cause nobody asks.
+fn no_testimony(finding: &Finding) -> Option<String> {
+    let reports_damage = read(&finding.reading).is_some_and(|opinion| opinion.cause.is_local_damage());
+    finding.no_testimony.filter(|_| reports_damage).map(crashlog::NoTestimony::in_words)
 }
 
 /// How much a log has to say.

@@ -3,6 +3,7 @@
 use super::Advice;
 use crate::Veto;
 
+// tidy: long function, because it is one arm a veto, in the design's order.
 pub(super) fn advice(veto: &Veto) -> Advice {
     match veto {
         Veto::NobodyAdvancing => Advice::to_run(

@@ -1,5 +1,7 @@
 //! The program as it is typed: what goes to standard output, what to standard error, and the exit status (design 8).
 
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
+
 mod bad_input;
 mod bundles;
 mod evaluates;

@@ -1,8 +1,9 @@
 //! A log is streamed: the memory it takes does not grow with its size (issue: RSS at most 64 MiB).
 
 use std::{
+    fmt::Write as _,
     fs,
-    io::Write,
+    io::Write as _,
     process::{Command, Stdio},
 };
 
@@ -29,14 +30,13 @@ fn two_hundred_mebibytes_take_less_than_64() {
         piece.clear();
         while piece.len() < MEBIBYTE {
             let height = round * 10_000 + u32::try_from(piece.len() / 100).expect("small");
-            piece.push_str(&format!(
-                "3:04PM INF committed state app_hash=A1B2C3 height={height} module=state num_txs=0\n"
-            ));
-            piece.push_str(&format!(
-                "3:04PM ERR failure {:x} of a new kind err=\"word{:x}\" module=consensus\n",
+            let _ = write!(
+                piece,
+                "3:04PM INF committed state app_hash=A1B2C3 height={height} module=state num_txs=0\n\
+                 3:04PM ERR failure {:x} of a new kind err=\"word{:x}\" module=consensus\n",
                 height / 7,
                 height / 3
-            ));
+            );
         }
         input.write_all(piece.as_bytes()).expect("it reads on");
         written += piece.len();
