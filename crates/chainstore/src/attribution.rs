@@ -15,8 +15,8 @@ const POLYNOMIAL: u32 = 0x82f6_3b78;
 /// No flip is sought in more bytes than this: a false match becomes likely (one in 500 at 1 MiB), and the search slow.
 const FLIP_SEARCH_BYTES: usize = 1 << 20;
 
-/// Other files are read up to this many bytes when the owner of a strange page is sought.
-const OWNER_SEARCH_BYTES: u64 = 64 << 20;
+/// Fewer bytes than this say nothing about whose they are.
+const SHORTEST_PAGE: u64 = 512;
 
 /// A flipped bit: the byte's index in the searched bytes, and the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,36 +116,38 @@ fn owner_of(dir: &DataDir, file: &DataFile, pages: &[(u64, Vec<u8>)]) -> Attribu
     if pages.is_empty() {
         return Attribution::Unknown;
     }
-    let mut budget = OWNER_SEARCH_BYTES;
-    if let Some(source) = find_page(file, pages, true, &mut budget) {
+    if let Some(source) = find_page(file, pages, true) {
         return Attribution::MisplacedBlock { source };
     }
     let own = file.path().file_name();
     for entry in dir.list().unwrap_or_default() {
         let is_table =
             Path::new(&entry.name).extension().is_some_and(|e| ["ldb", "sst", "log"].iter().any(|x| e == *x));
-        if budget == 0 || !is_table || Some(entry.name.as_os_str()) == own {
+        if !is_table || Some(entry.name.as_os_str()) == own {
             continue;
         }
         let Ok(other) = dir.file(&entry.name) else { continue };
-        if let Some(offset) = find_page(&other, pages, false, &mut budget) {
+        if let Some(offset) = find_page(&other, pages, false) {
             return Attribution::OtherFile { file: other.path().to_path_buf(), offset };
         }
     }
     Attribution::Unknown
 }
 
-fn find_page(file: &DataFile, pages: &[(u64, Vec<u8>)], same_file: bool, budget: &mut u64) -> Option<u64> {
+/// Where a file has one of the pages. A file's last, shorter page counts if it is long enough to be no accident.
+fn find_page(file: &DataFile, pages: &[(u64, Vec<u8>)], same_file: bool) -> Option<u64> {
     let mut at = 0_u64;
-    while at.checked_add(PAGE).is_some_and(|end| end <= file.bytes()) && *budget > 0 {
-        let page = file.read_range(at, PAGE, PAGE).ok()?;
-        *budget = budget.saturating_sub(PAGE);
-        if pages.iter().any(|(own, bytes)| *bytes == page && !(same_file && *own == at)) {
+    loop {
+        let here = PAGE.min(file.bytes().saturating_sub(at));
+        if here < SHORTEST_PAGE || !file.meter().may_search(here) {
+            return None;
+        }
+        let page = file.read_range(at, here, PAGE).ok()?;
+        if pages.iter().any(|(own, bytes)| bytes.starts_with(&page) && !(same_file && *own == at)) {
             return Some(at);
         }
         at = at.saturating_add(PAGE);
     }
-    None
 }
 
 #[cfg(test)]

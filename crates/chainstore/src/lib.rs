@@ -30,6 +30,14 @@ mod leveldb;
 
 mod density;
 
+mod places;
+
+mod live;
+
+mod crew;
+
+mod inspect;
+
 pub use checksum::{Crc32c, crc32c, mask, masked_crc32c, unmask};
 pub use cut::{Cut, CutError, CutProblem, Part};
 pub use data_file::{DataFile, PAGE, SecondRead};
@@ -37,8 +45,10 @@ pub use density::{Density, density};
 pub use engine::{Detection, Engine, detect, detect_file};
 pub use files::{DataDir, EntryKind, FileEntry, ReadError, ReadProblem};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
+pub use inspect::{DatabaseReport, Inspection, Options, inspect};
 pub use meter::Meter;
 pub use outcome::{Check, Checks, Outcome, Reason};
+pub use places::{FoundPlace, find};
 pub use progress::{Progress, Silent};
 pub use store::{Depth, Place, Prediction, Scratch, Store, TableRef, WINDOW_BYTES, open};
 pub use view::{Entry, KeyValues, ViewError, prefix_end};

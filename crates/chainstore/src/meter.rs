@@ -10,9 +10,14 @@ use crate::Progress;
 /// Long waits are cut into slices, so that an interruption is heard soon.
 const LONGEST_SLICE: Duration = Duration::from_millis(100);
 
+/// Bytes that may be read in search of the owner of strange pages. A disk full of garbage must not make the inspection
+/// read everything a thousand times.
+const SEARCH_BYTES_MAX: u64 = 1 << 30;
+
 /// Shared by all files of one inspection.
 pub struct Meter {
     bytes: AtomicU64,
+    searched: AtomicU64,
     started: Instant,
     limit: Option<NonZeroU64>,
     progress: Arc<dyn Progress>,
@@ -28,13 +33,24 @@ impl Meter {
     /// Reads at most `bytes_per_second`, counted from now over all threads.
     #[must_use]
     pub fn new(bytes_per_second: Option<NonZeroU64>, progress: Arc<dyn Progress>) -> Self {
-        Self { bytes: AtomicU64::new(0), started: Instant::now(), limit: bytes_per_second, progress }
+        Self {
+            bytes: AtomicU64::new(0),
+            searched: AtomicU64::new(0),
+            started: Instant::now(),
+            limit: bytes_per_second,
+            progress,
+        }
     }
 
     /// How many bytes have been read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether so many more bytes may be read in search of a page's owner.
+    pub(crate) fn may_search(&self, bytes: u64) -> bool {
+        self.searched.fetch_add(bytes, Ordering::Relaxed) < SEARCH_BYTES_MAX && !self.interrupted()
     }
 
     /// Whether the caller wants an end.

@@ -6,7 +6,7 @@
 
 use crate::leveldb::names::{self, Name, digits};
 use crate::store::Place;
-use crate::{Check, Checks, Engine, Finding, FindingKind, Reason};
+use crate::{Attribution, Check, Checks, Engine, Finding, FindingKind, Reason};
 
 /// Pointer files are some twenty bytes long.
 const CURRENT_BYTES_MAX: u64 = 4096;
@@ -70,11 +70,10 @@ fn read(place: &Place, name: &str) -> Pointer {
         Ok(bytes) => bytes,
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
-    let number = bytes.strip_suffix(b"\n").and_then(|name| std::str::from_utf8(name).ok()).and_then(Name::parse);
-    match number {
-        Some(Name::Manifest(number)) if place.entry(&names::manifest(number)).is_some() => Pointer::Names(number),
-        Some(Name::Manifest(number)) => Pointer::NamesMissing(number),
-        _ => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
+    match named(&bytes) {
+        Some(number) if place.entry(&names::manifest(number)).is_some() => Pointer::Names(number),
+        Some(number) => Pointer::NamesMissing(number),
+        None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
     }
 }
 
@@ -119,9 +118,33 @@ fn after_healing(place: &Place, current: &Pointer, file: &str, number: u64, newe
     }
 }
 
+/// The one bit of CURRENT whose flip makes it name a MANIFEST that is there.
+fn flip(place: &Place) -> Attribution {
+    let bytes = place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)).unwrap_or_default();
+    for (at, byte) in bytes.iter().enumerate().take(64) {
+        for bit in 0..8_u8 {
+            let mut repaired = bytes.clone();
+            if let Some(broken) = repaired.get_mut(at) {
+                *broken = byte ^ (1 << bit);
+            }
+            if named(&repaired).is_some_and(|number| place.entry(&names::manifest(number)).is_some()) {
+                return Attribution::SingleBitFlip { offset: at as u64, bit };
+            }
+        }
+    }
+    Attribution::Unknown
+}
+
+fn named(bytes: &[u8]) -> Option<u64> {
+    match Name::parse(std::str::from_utf8(bytes.strip_suffix(b"\n")?).ok()?) {
+        Some(Name::Manifest(number)) => Some(number),
+        _ => None,
+    }
+}
+
 fn broken(place: &Place, current: &Pointer) -> Check {
     let file = place.dir.path().join("CURRENT");
-    let finding = |kind, detail: String| Finding::new(kind, &place.database, &file, detail);
+    let finding = |kind, detail: String| Finding::new(kind, &place.database, &file, detail).by(flip(place));
     let holds_data = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
     match current {
         Pointer::Names(_) => Check::Good,

@@ -5,7 +5,7 @@
 
 use crate::data_file::{DataFile, SecondRead};
 use crate::lsm::bad_block;
-use crate::lsm::block::Handle;
+use crate::lsm::block::{BLOCK_BYTES_MAX, Handle, Trailer};
 use crate::store::Place;
 use crate::{Attribution, Check, Cut, CutError, Finding, FindingKind, Part};
 
@@ -50,6 +50,14 @@ impl Footer {
         Ok(Self { metaindex, index })
     }
 
+    /// Whether the blocks it names fit their checksums.
+    fn fits(self, file: &DataFile) -> bool {
+        [self.metaindex, self.index].into_iter().all(|handle| {
+            let stored = file.read_range(handle.offset, handle.stored_bytes(), BLOCK_BYTES_MAX);
+            stored.ok().and_then(|stored| Trailer::of(&stored)).is_some_and(|trailer| trailer.fits_crc())
+        })
+    }
+
     /// Whether the blocks it names lie as every writer lays them: metaindex, index, footer, without a gap.
     fn is_tidy(self, start: u64) -> bool {
         self.metaindex.end() == Some(self.index.offset) && self.index.end() == Some(start)
@@ -87,7 +95,7 @@ pub(crate) fn check(place: &Place, file: &DataFile, table_bytes: u64) -> Result<
         .into())
 }
 
-/// One flipped bit, if flipping it back makes a tidy footer; else what the page says.
+/// One flipped bit, if flipping it back makes a tidy footer whose two blocks fit their checksums; else what the page says.
 pub(crate) fn attribute(place: &Place, file: &DataFile, bytes: &[u8; 48], table_bytes: u64) -> Attribution {
     let start = table_bytes.saturating_sub(FOOTER_BYTES);
     for byte in 0..bytes.len() {
@@ -96,7 +104,7 @@ pub(crate) fn attribute(place: &Place, file: &DataFile, bytes: &[u8; 48], table_
             if let Some(broken) = repaired.get_mut(byte) {
                 *broken ^= 1 << bit;
             }
-            if Footer::parse(&repaired, table_bytes).is_ok_and(|footer| footer.is_tidy(start)) {
+            if Footer::parse(&repaired, table_bytes).is_ok_and(|footer| footer.is_tidy(start) && footer.fits(file)) {
                 return Attribution::SingleBitFlip { offset: start.saturating_add(byte as u64), bit };
             }
         }

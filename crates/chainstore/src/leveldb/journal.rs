@@ -59,7 +59,9 @@ pub(crate) fn read(
     let numbers = replayed(place, version);
     let holds_bytes = |number: &&u64| place.entry(&names::journal(**number)).is_some_and(|entry| entry.bytes > 0);
     let newest = numbers.iter().rev().find(holds_bytes).copied();
-    let mut sequence = Sequence { lowest: version.last_sequence.unwrap_or(0), next: None, engine };
+    // The MANIFEST names the last write that is in tables, and the first journal goes on from there.
+    let known = version.last_sequence;
+    let mut sequence = Sequence { lowest: known.unwrap_or(0), next: known.map(|last| last.saturating_add(1)), engine };
     for number in numbers {
         let file = match place.dir.file(names::journal(number)) {
             Ok(file) => file,

@@ -6,12 +6,16 @@ use crate::leveldb::current::{self, EntryPoint};
 use crate::leveldb::log_checks::LogReport;
 use crate::leveldb::manifest::{self, LiveTable, Version};
 use crate::leveldb::names::{self, Name};
+use crate::leveldb::trace::{self, Gap};
 use crate::leveldb::view::{LevelRun, Tables};
-use crate::leveldb::{journal, predict, table, trace};
+use crate::leveldb::{journal, predict, table};
 use crate::lsm::memory::MemTable;
 use crate::lsm::merge::{Merged, Run, leveldb_meaning};
 use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
 use crate::{Checks, Engine, Finding, FindingKind, KeyValues, Reason, ViewError};
+
+/// Tables made of a journal are as large as the engine's write buffer: 4 MiB, at most some hundred.
+const FLUSHED_BYTES_MAX: u64 = 256 << 20;
 
 /// A LevelDB directory whose entry point and MANIFEST have been read.
 pub(crate) struct LevelDbStore {
@@ -80,6 +84,31 @@ impl LevelDbStore {
             _ => None,
         });
         there.filter(|number| live.binary_search(number).is_err()).collect()
+    }
+
+    /// Whether numbers are missing between the writes of a table that was made of the journals. Such a table holds every
+    /// write, overwritten ones too, so its numbers have no hole.
+    fn gap(&self, number: u64) -> Gap {
+        let live = self.tables.iter().find(|table| table.number == number && table.bytes <= FLUSHED_BYTES_MAX);
+        let Some(live) = live else { return Gap::Unknown };
+        let run = LevelRun::new(vec![live], Arc::new(Tables::new(&self.place, table_file)));
+        let Ok(mut cursor) = run.cursor(&[]) else { return Gap::Unknown };
+        let (mut count, mut lowest, mut highest) = (0_u64, u64::MAX, 0_u64);
+        loop {
+            match cursor.advance() {
+                Ok(Some(entry)) => {
+                    count = count.saturating_add(1);
+                    lowest = lowest.min(entry.trailer >> 8);
+                    highest = highest.max(entry.trailer >> 8);
+                }
+                Ok(None) => break,
+                Err(_) => return Gap::Unknown,
+            }
+        }
+        match highest.saturating_sub(lowest).saturating_add(1).checked_sub(count) {
+            Some(missing) if missing > 0 && count > 0 => Gap::Missing(missing),
+            _ => Gap::None,
+        }
     }
 
     /// The runs that the engine would read after its next open.
@@ -155,7 +184,7 @@ impl Store for LevelDbStore {
         if self.entry.usable().is_some() {
             checks.extend(journal::read(&self.place, &self.version, self.engine, |_| Ok(())).checks);
         }
-        checks.extend(trace::read(&self.place));
+        checks.extend(trace::read(&self.place, |number| self.gap(number)));
         checks
     }
 

@@ -16,6 +16,8 @@ pub(crate) mod manifest;
 
 pub(crate) mod footer;
 
+mod key_order;
+
 pub(crate) mod table;
 
 pub(crate) mod batch;

@@ -130,7 +130,7 @@ fn summary(
         return format!("{engine} will not open this database: {words}");
     }
     let keys = match (kept, lost) {
-        (Some(kept), Some(lost)) => format!("at least {lost} of {} keys", kept.saturating_add(lost)),
+        (Some(kept), Some(lost)) if lost > 0 => format!("at least {lost} of {} keys", kept.saturating_add(lost)),
         _ => format!("{dropped} bytes"),
     };
     let tables = if deleted > 0 { format!(", and deletes {deleted} tables") } else { String::new() };

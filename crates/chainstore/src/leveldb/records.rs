@@ -4,7 +4,7 @@
 //! dropped, and so is the record that it interrupts. C++ LevelDB `db/log_reader.cc` drops the same bytes.
 
 use crate::attribution::{flip_in_covered, flip_in_masked_checksum};
-use crate::data_file::{DataFile, SecondRead};
+use crate::data_file::{DataFile, PAGE, SecondRead};
 use crate::files::{ReadError, ReadProblem};
 use crate::lsm::framing::{Blocks, Chunk, ChunkState, LEGACY, chunk_at, covered, next_good_chunk};
 use crate::{Attribution, crc32c, unmask};
@@ -233,6 +233,9 @@ fn attribute(from_header: &[u8], chunk: &Chunk) -> Attribution {
             return flip(usize::try_from(bit / 8).unwrap_or_default(), u8::try_from(bit % 8).unwrap_or_default());
         }
     }
+    if let Some(zeroed) = zeroed_page(from_header, chunk.offset) {
+        return zeroed;
+    }
     for bit in 0..16_u8 {
         let other = Chunk { length: chunk.length ^ (1 << bit), ..*chunk };
         let fits = other.length > 0
@@ -242,6 +245,18 @@ fn attribute(from_header: &[u8], chunk: &Chunk) -> Attribution {
         }
     }
     Attribution::Unknown
+}
+
+/// The first run of whole pages of zeros from a chunk on.
+fn zeroed_page(bytes: &[u8], offset: u64) -> Option<Attribution> {
+    let front = usize::try_from(offset.next_multiple_of(PAGE).checked_sub(offset)?).ok()?;
+    let page_bytes = usize::try_from(PAGE).ok()?;
+    let pages = bytes.get(front..)?.chunks_exact(page_bytes);
+    let is_zero = |page: &&[u8]| page.iter().all(|byte| *byte == 0);
+    let before = pages.clone().take_while(|page| !is_zero(page)).count() as u64;
+    let zeros = pages.skip(usize::try_from(before).ok()?).take_while(is_zero).count() as u64;
+    let first = offset.next_multiple_of(PAGE).saturating_add(before.saturating_mul(PAGE));
+    (zeros > 0).then(|| Attribution::ZeroedPage { offset: first, bytes: zeros.saturating_mul(PAGE) })
 }
 
 /// An error number that a device gave, for attribution.

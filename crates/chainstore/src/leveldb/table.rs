@@ -7,13 +7,16 @@ use std::cmp::Ordering;
 
 use crate::data_file::DataFile;
 use crate::leveldb::footer::{self, FOOTER_BYTES, Footer};
+use crate::leveldb::key_order::KeyOrder;
 use crate::leveldb::manifest::LiveTable;
 use crate::lsm::bad_block;
 use crate::lsm::block::{BLOCK_BYTES_MAX, Handle, Window, unpack};
-use crate::lsm::internal_key::{self, InternalKey, KIND_SET};
 use crate::lsm::row_block::{RowBlock, TopBits};
 use crate::store::{Depth, Place, Scratch};
 use crate::{Attribution, Check, Checks, Cut, CutError, Finding, FindingKind, Reason};
+
+/// Bad blocks of one table that are listed one by one; the rest is counted.
+const FINDINGS_MAX: usize = 32;
 
 /// Checks one live table.
 pub(crate) fn check(place: &Place, table: &LiveTable, file: &DataFile, scratch: &mut Scratch) -> Checks {
@@ -37,7 +40,7 @@ pub(crate) fn check(place: &Place, table: &LiveTable, file: &DataFile, scratch: 
     }
     file.will_read_all();
     let Scratch { window, unpacked } = scratch;
-    let reader = Reader { place, table, file, window: Window::new(file, window), unpacked, checks };
+    let reader = Reader { place, table, file, window: Window::new(file, window), unpacked, checks, more: 0 };
     reader.run(footer)
 }
 
@@ -67,6 +70,8 @@ struct Reader<'a> {
     window: Window<'a>,
     unpacked: &'a mut Vec<u8>,
     checks: Checks,
+    /// Bad blocks beyond those that are listed.
+    more: u64,
 }
 
 impl Reader<'_> {
@@ -76,6 +81,10 @@ impl Reader<'_> {
         }
         if let Some(index) = self.held_block(footer.index, "index block") {
             self.data_blocks(&index, footer);
+        }
+        if self.more > 0 {
+            let detail = format!("{} more blocks do not fit their checksums", self.more);
+            self.checks.add(Finding::new(FindingKind::BlockChecksum, &self.place.database, self.file.path(), detail));
         }
         self.checks
     }
@@ -96,6 +105,10 @@ impl Reader<'_> {
     fn checked(&mut self, handle: Handle, what: &str) -> Option<u8> {
         match self.window.trailer(handle) {
             Ok(trailer) if trailer.fits_crc() => Some(trailer.compression),
+            Ok(_) if self.checks.findings.len() >= FINDINGS_MAX => {
+                self.more = self.more.saturating_add(1);
+                None
+            }
             Ok(trailer) => {
                 self.checks.add(self.bad(handle, what, trailer));
                 None
@@ -172,8 +185,11 @@ impl Reader<'_> {
         }
     }
 
+    /// Every data block's checksum. Keys are read in deep mode; else only in the first and the last block, which shows a
+    /// whole table that stands in another's place.
     fn data_blocks(&mut self, index: &[u8], footer: Footer) {
-        let mut order = KeyOrder { last: Vec::new(), entries: 0 };
+        let mut order = KeyOrder::default();
+        let (mut last, mut read) = (None, None);
         let mut end = 0;
         let walked = (|| -> Result<(), CutError> {
             let mut cursor = RowBlock::parse(index, TopBits::Number)?.cursor();
@@ -189,85 +205,70 @@ impl Reader<'_> {
                     self.checks.add(self.structure(footer.index, "index block", problem));
                     return Ok(());
                 }
+                let is_first = end == 0;
                 end = handle.end().unwrap_or(u64::MAX);
                 let fits = self.checked(handle, "data block");
-                if let (Depth::Deep, Some(compression)) = (self.place.depth, fits) {
-                    self.keys(handle, compression, cursor.key(), &mut order);
+                last = fits.map(|compression| (handle, compression));
+                if let Some(compression) = fits
+                    && (is_first || self.place.depth == Depth::Deep)
+                {
+                    self.keys(handle, compression, Some(cursor.key()), is_first, &mut order);
+                    read = Some(handle);
                 }
             }
             Ok(())
         })();
         if let Err(error) = walked {
             self.checks.add(self.structure(footer.index, "index block", error));
-        } else if self.place.depth == Depth::Deep && self.checks.findings.is_empty() && self.checks.untold.is_empty() {
-            self.last_key(&order);
+        } else if let Some((handle, compression)) = last {
+            if read != Some(handle) {
+                self.keys(handle, compression, None, false, &mut order);
+            }
+            self.last_key(handle, &order);
         }
     }
 
     /// Every key of a block: ascending, of a known kind, not above its index key, not outside the MANIFEST's bounds.
-    fn keys(&mut self, handle: Handle, compression: u8, index_key: &[u8], order: &mut KeyOrder) {
+    fn keys(
+        &mut self,
+        handle: Handle,
+        compression: u8,
+        index_key: Option<&[u8]>,
+        is_first: bool,
+        order: &mut KeyOrder,
+    ) {
+        if order.stopped {
+            return;
+        }
         let mut block = std::mem::take(self.unpacked);
         if self.unpack(handle, compression, "data block", &mut block) {
-            let check = match order.block(&block, index_key, self.table) {
+            let check = match order.block(&block, index_key, self.table, is_first) {
                 Ok(None) => Check::Good,
                 Ok(Some(problem)) => {
+                    order.stopped = true;
                     let detail = format!("data block fits its checksum, but {problem}");
                     Finding::new(FindingKind::KeyOrder, &self.place.database, self.file.path(), detail)
                         .at(handle.offset)
                         .into()
                 }
-                Err(error) => self.structure(handle, "data block", error),
+                Err(error) => {
+                    order.stopped = true;
+                    self.structure(handle, "data block", error)
+                }
             };
             self.checks.add(check);
         }
         *self.unpacked = block;
     }
 
-    fn last_key(&mut self, order: &KeyOrder) {
-        if order.last != *self.table.largest {
-            let finding = Finding::new(
-                FindingKind::KeyOrder,
-                &self.place.database,
-                self.file.path(),
-                "the last key is not the one that the MANIFEST names",
-            )
-            .values(self.table.largest.escape_ascii().to_string(), order.last.escape_ascii().to_string());
+    fn last_key(&mut self, handle: Handle, order: &KeyOrder) {
+        if !order.stopped && order.last != *self.table.largest {
+            let detail = "data block fits its checksum, but its last key is not the one that the MANIFEST names";
+            let finding = Finding::new(FindingKind::KeyOrder, &self.place.database, self.file.path(), detail)
+                .at(handle.offset)
+                .values(self.table.largest.escape_ascii().to_string(), order.last.escape_ascii().to_string());
             self.checks.add(finding);
         }
-    }
-}
-
-/// The keys seen so far.
-struct KeyOrder {
-    last: Vec<u8>,
-    entries: u64,
-}
-
-impl KeyOrder {
-    fn block(&mut self, block: &[u8], index_key: &[u8], table: &LiveTable) -> Result<Option<String>, CutError> {
-        let mut cursor = RowBlock::parse(block, TopBits::Number)?.cursor();
-        while cursor.advance()? {
-            let key = cursor.key();
-            let Some(parsed) = InternalKey::parse(key) else {
-                return Ok(Some(format!("a key of {} bytes is none", key.len())));
-            };
-            if parsed.kind() > KIND_SET {
-                return Ok(Some(format!("a key has the unknown kind {}", parsed.kind())));
-            }
-            if self.entries == 0 && key != &*table.smallest {
-                return Ok(Some("its first key is not the one that the MANIFEST names".to_owned()));
-            }
-            if self.entries > 0 && internal_key::compare(&self.last, key).is_ge() {
-                return Ok(Some(format!("key {} is not above the one before it", parsed.user.escape_ascii())));
-            }
-            if internal_key::compare(key, index_key).is_gt() {
-                return Ok(Some(format!("key {} is above the block's index key", parsed.user.escape_ascii())));
-            }
-            self.last.clear();
-            self.last.extend_from_slice(key);
-            self.entries = self.entries.saturating_add(1);
-        }
-        Ok(None)
     }
 }
 

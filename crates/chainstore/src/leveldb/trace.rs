@@ -18,7 +18,7 @@ const LIVED_WITH_SECONDS: i64 = 3600;
 /// One thing the engine wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trace {
-    /// `db@open opening`.
+    /// `log@legend`: the first line of each open.
     Open,
     /// `journal@drop manifest-N` or a skipped MANIFEST record, with its words.
     ManifestDrop(String),
@@ -26,6 +26,8 @@ pub(crate) enum Trace {
     JournalDrop(String),
     /// A piece without its beginning, after something was dropped before it.
     JournalOrphan(String),
+    /// `memdb@flush created L0@N`: the table that a start made of the journals.
+    Flushed(u64),
     /// `db@janitor removing table-N`.
     TableRemoved,
     /// `table@recovery`: someone had the database rebuilt from its tables.
@@ -41,8 +43,19 @@ struct Line {
     trace: Option<Trace>,
 }
 
-/// Reads both files, oldest first.
-pub(crate) fn read(place: &Place) -> Checks {
+/// What a table that a start made of the journals says about them: are numbers missing between its writes?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gap {
+    /// So many writes are missing.
+    Missing(u64),
+    /// Its writes follow each other; what was dropped may still have been the end of the journal.
+    None,
+    /// The table is gone, or cannot be read.
+    Unknown,
+}
+
+/// Reads both files, oldest first. `gap` reads a table by its number.
+pub(crate) fn read(place: &Place, gap: impl Fn(u64) -> Gap) -> Checks {
     let mut checks = Checks::default();
     let mut lines = Vec::new();
     for name in ["LOG.old", "LOG"] {
@@ -54,7 +67,7 @@ pub(crate) fn read(place: &Place) -> Checks {
             Err(error) => checks.add(Reason::Unreadable(error)),
         }
     }
-    judge(place, &lines, &mut checks);
+    judge(place, &lines, gap, &mut checks);
     checks
 }
 
@@ -97,7 +110,7 @@ fn trace(words: &str) -> Option<Trace> {
     let owned = || words.to_owned();
     // A cut or unwritten end is what every crash leaves.
     let torn = ["chunk length overflows block", "missing chunk part", "zero header"].iter().any(|w| words.contains(w));
-    if words.starts_with("db@open opening") {
+    if words.starts_with("log@legend") {
         Some(Trace::Open)
     } else if words.starts_with("journal@drop manifest-") && !torn || words.starts_with("manifest error") {
         Some(Trace::ManifestDrop(owned()))
@@ -105,6 +118,9 @@ fn trace(words: &str) -> Option<Trace> {
         Some(Trace::JournalOrphan(owned()))
     } else if words.starts_with("journal@drop journal-") && !torn || words.starts_with("journal error") {
         Some(Trace::JournalDrop(owned()))
+    } else if let Some(made) = words.strip_prefix("memdb@flush created L") {
+        let number = made.split_once('@')?.1.split(' ').next()?;
+        Some(Trace::Flushed(digits(number)?))
     } else if words.starts_with("db@janitor removing table-") {
         Some(Trace::TableRemoved)
     } else if words.starts_with("table@recovery F·") {
@@ -124,6 +140,7 @@ struct Session {
     manifest: Vec<String>,
     journal: Vec<String>,
     orphans: usize,
+    flushed: Vec<u64>,
     removed: u64,
     other: Vec<String>,
 }
@@ -143,6 +160,7 @@ fn sessions(lines: &[Line]) -> Vec<Session> {
                 session.orphans = session.orphans.saturating_add(1);
                 session.journal.push(words);
             }
+            Some(Trace::Flushed(number)) => session.flushed.push(number),
             Some(Trace::TableRemoved) => session.removed = session.removed.saturating_add(1),
             Some(Trace::Recovery(words) | Trace::Corruption(words)) => session.other.push(words),
             Some(Trace::Open) | None => {}
@@ -151,7 +169,7 @@ fn sessions(lines: &[Line]) -> Vec<Session> {
     sessions
 }
 
-fn judge(place: &Place, lines: &[Line], checks: &mut Checks) {
+fn judge(place: &Place, lines: &[Line], gap: impl Fn(u64) -> Gap, checks: &mut Checks) {
     let sessions = sessions(lines);
     let path = place.dir.path().join("LOG");
     for (index, session) in sessions.iter().enumerate() {
@@ -172,9 +190,16 @@ fn judge(place: &Place, lines: &[Line], checks: &mut Checks) {
             add(format!("the engine dropped part of its MANIFEST and removed {removed} tables: {first}"), true);
         }
         if let Some(first) = session.journal.first() {
-            // One broken chunk alone can be the half-written end of a power cut; with more after it the log went on.
-            let proven = session.orphans > 0 || session.journal.len() > 1;
-            add(format!("the engine dropped journal data at a start: {first}"), proven);
+            // One broken chunk alone can be the half-written end of a power cut; with more after it the log went on. The
+            // table that was made of the journal then has a hole in its numbers.
+            let gaps: Vec<Gap> = session.flushed.iter().map(|number| gap(*number)).collect();
+            let holes: u64 = gaps.iter().map(|gap| if let Gap::Missing(count) = gap { *count } else { 0 }).sum();
+            let detail = format!("the engine dropped journal data at a start: {first}");
+            if holes > 0 {
+                add(format!("{detail}; {holes} writes are missing"), true);
+            } else {
+                add(detail, session.orphans > 0 || session.journal.len() > 1);
+            }
         }
         for words in &session.other {
             checks.add(Finding::new(FindingKind::Remark, &place.database, &path, words.clone()));
@@ -190,14 +215,19 @@ mod tests {
     use std::sync::Arc;
 
     fn severity(log: &str) -> Option<Severity> {
+        severity_with(log, Gap::Unknown)
+    }
+
+    fn severity_with(log: &str, gap: Gap) -> Option<Severity> {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("LOG"), log).unwrap();
         let dir = DataDir::open(home.path(), Arc::new(Meter::new(None, Arc::new(Silent)))).unwrap();
         let entries = dir.list().unwrap().into();
-        read(&Place { dir, database: DatabaseName::new("state.db"), entries, depth: Depth::Default }).severity()
+        read(&Place { dir, database: DatabaseName::new("state.db"), entries, depth: Depth::Default }, |_| gap)
+            .severity()
     }
 
-    const DAY: &str = "=============== Nov 30, 2026 (UTC) ===============\n10:00:00.000000 db@open opening\n";
+    const DAY: &str = "=============== Nov 30, 2026 (UTC) ===============\n10:00:00.000000 log@legend F\n";
 
     #[test]
     fn dropped_manifests_and_holes_are_damage() {
@@ -213,11 +243,16 @@ mod tests {
         assert_eq!(severity(&format!("{DAY}{torn}")), None);
         let one = "10:00:00.1 journal@drop journal-22 S·120B \"checksum mismatch\"\n";
         assert_eq!(severity(&format!("{DAY}{one}")), Some(Severity::CouldNotTell));
+        let flushed = "10:00:00.2 memdb@flush created L0@2 N·289 S·8KiB \"C:0,v3\":\"b,v4\"\n";
+        let severity = |gap| severity_with(&format!("{DAY}{one}{flushed}"), gap);
+        assert_eq!(severity(Gap::Unknown), Some(Severity::CouldNotTell));
+        assert_eq!(severity(Gap::None), Some(Severity::CouldNotTell));
+        assert_eq!(severity(Gap::Missing(3)), Some(Severity::Damage));
     }
 
     #[test]
     fn a_loss_that_was_lived_with_is_a_remark() {
-        let log = "10:00:00.1 journal@drop manifest-0 S·684B \"checksum mismatch\"\n10:00:05.0 db@open opening\n11:00:06.0 version@stat\n";
+        let log = "10:00:00.1 journal@drop manifest-0 S·684B \"checksum mismatch\"\n10:00:05.0 log@legend F\n11:00:06.0 version@stat\n";
         assert_eq!(severity(&format!("{DAY}{log}")), Some(Severity::Note));
         let overnight = "10:00:00.1 journal@drop manifest-0 S·684B \"checksum mismatch\"\n=============== Dec 1, 2026 (UTC) ===============\n00:00:06.0 version@stat\n";
         assert_eq!(severity(&format!("{DAY}{overnight}")), Some(Severity::Note));
