@@ -1,11 +1,14 @@
 //! What is kept of a log while it streams by: its failures, each once, in bounded memory. *No IO.*
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    hash::{BuildHasherDefault, Hasher},
+};
 
 use crate::{
     Emitter, Record,
     features::{Collector, FeatureKey, FeatureName, Features, Standing},
-    mask::words,
+    mask::{Word, words},
     phrases::{Matcher, PhraseIndex, Polarity, Strength},
 };
 
@@ -13,8 +16,10 @@ use crate::{
 const FIRST_FAILURES_MAX: usize = 96;
 /// Distinct failures kept from its end.
 const LAST_FAILURES_MAX: usize = 64;
-/// Bare lines without any phrase kept from the end of a log: what a shell or the program itself printed last.
+/// Distinct bare lines without any phrase kept from the end of a log: what a shell or the program itself printed last.
 const TAIL_MAX: usize = 12;
+/// Bare lines among which they are looked for.
+const BARE_MAX: usize = 64;
 /// Distinct failures counted; beyond that repeats of new ones are no longer told apart.
 const DISTINCT_MAX: usize = 65_536;
 
@@ -43,6 +48,17 @@ impl Failure {
             .max()
     }
 
+    fn of(record: &Record, phrases: &[PhraseIndex], shape: u64) -> Self {
+        Self { record: record.clone(), phrases: phrases.to_vec(), repeats: 1, shape }
+    }
+
+    /// Becomes another failure, in the memory that it already has.
+    fn become_copy(&mut self, record: &Record, phrases: &[PhraseIndex], shape: u64) {
+        self.record.copy_of(record);
+        phrases.clone_into(&mut self.phrases);
+        (self.repeats, self.shape) = (1, shape);
+    }
+
     fn is_benign(&self) -> bool {
         !self.phrases.is_empty() && self.phrases.iter().all(|index| index.phrase().polarity == Polarity::Benign)
     }
@@ -52,9 +68,14 @@ impl Failure {
 #[derive(Debug, Default)]
 pub struct Digest {
     first: Vec<Failure>,
-    last: VecDeque<Failure>,
+    /// Boxed, since in a log full of failures one of them leaves with every record.
+    last: VecDeque<Box<Failure>>,
+    /// The last bare lines, repeats among them, until the log is over.
+    bare: Vec<Failure>,
+    /// Place in `bare` of the next one.
+    oldest_bare: usize,
     tail: VecDeque<Failure>,
-    index_of_shape: HashMap<u64, usize>,
+    index_of_shape: HashMap<u64, usize, BuildHasherDefault<Shape>>,
     matcher: Matcher,
     phrases: Vec<PhraseIndex>,
 }
@@ -75,22 +96,37 @@ impl Digest {
         self.matcher.phrases(record, &mut phrases);
         match weigh(record, &phrases) {
             Weight::Failure => self.keep(record, &phrases),
-            Weight::Bare => self.keep_tail(record, &phrases),
+            Weight::Bare => self.keep_bare(record, &phrases),
             Weight::Nothing => {}
         }
         self.phrases = phrases;
     }
 
-    fn keep_tail(&mut self, record: &Record, phrases: &[PhraseIndex]) {
-        let shape = shape(record);
-        if let Some(known) = self.tail.iter_mut().find(|failure| failure.shape == shape) {
-            known.repeats = known.repeats.saturating_add(1);
-            return;
+    /// Keeps a bare line for [`Self::settle`]: a log may hold nothing but such lines, so no more is done here than to copy.
+    fn keep_bare(&mut self, record: &Record, phrases: &[PhraseIndex]) {
+        if let Some(oldest) = self.bare.get_mut(self.oldest_bare) {
+            oldest.become_copy(record, phrases, 0);
+        } else {
+            self.bare.push(Failure::of(record, phrases, 0));
         }
-        if self.tail.len() == TAIL_MAX {
-            self.tail.pop_front();
+        self.oldest_bare = (self.oldest_bare + 1) % BARE_MAX;
+    }
+
+    /// The log is over: of the last bare lines those stay that differ.
+    pub(crate) fn settle(&mut self) {
+        let mut bare = std::mem::take(&mut self.bare);
+        bare.sort_by_key(|failure| failure.record.line);
+        for mut failure in bare {
+            failure.shape = shape(&failure.record);
+            if let Some(known) = self.tail.iter_mut().find(|known| known.shape == failure.shape) {
+                known.repeats = known.repeats.saturating_add(1);
+                continue;
+            }
+            if self.tail.len() == TAIL_MAX {
+                self.tail.pop_front();
+            }
+            self.tail.push_back(failure);
         }
-        self.tail.push_back(Failure { record: record.clone(), phrases: phrases.to_vec(), repeats: 1, shape });
     }
 
     fn keep(&mut self, record: &Record, phrases: &[PhraseIndex]) {
@@ -99,32 +135,35 @@ impl Digest {
             let known = if *at < FIRST_FAILURES_MAX {
                 self.first.get_mut(*at)
             } else {
-                self.last.iter_mut().find(|failure| failure.shape == shape)
+                self.last.iter_mut().map(Box::as_mut).find(|failure| failure.shape == shape)
             };
             if let Some(failure) = known {
                 failure.repeats = failure.repeats.saturating_add(1);
                 return;
             }
         }
-        let failure = Failure { record: record.clone(), phrases: phrases.to_vec(), repeats: 1, shape };
         if self.index_of_shape.len() < DISTINCT_MAX {
             self.index_of_shape.insert(shape, self.first.len());
         }
         if self.first.len() < FIRST_FAILURES_MAX {
-            self.first.push(failure);
+            self.first.push(Failure::of(record, phrases, shape));
             return;
         }
-        if self.last.len() == LAST_FAILURES_MAX {
-            // Evidence outlives noise: of the later failures, one without a phrase goes first.
-            let goes = self.last.iter().position(|failure| failure.strength().is_none()).unwrap_or(0);
-            self.last.remove(goes);
+        if self.last.len() < LAST_FAILURES_MAX {
+            self.last.push_back(Box::new(Failure::of(record, phrases, shape)));
+            return;
         }
-        self.last.push_back(failure);
+        // Evidence outlives noise: of the later failures, one without a phrase goes first.
+        let goes = self.last.iter().position(|failure| failure.strength().is_none()).unwrap_or(0);
+        if let Some(mut failure) = self.last.remove(goes) {
+            failure.become_copy(record, phrases, shape);
+            self.last.push_back(failure);
+        }
     }
 
     /// Every kept failure in the log's order; bare lines come last.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
-        self.first.iter().chain(&self.last).chain(&self.tail)
+        self.first.iter().chain(self.last.iter().map(Box::as_ref)).chain(&self.tail)
     }
 
     /// The failure that decides: the first of those with the strongest phrase; without any phrase the first panic, then the
@@ -184,13 +223,11 @@ enum Weight {
 fn weigh(record: &Record, phrases: &[PhraseIndex]) -> Weight {
     let says_something = phrases.iter().any(|index| index.phrase().polarity != Polarity::Benign);
     match record.emitter {
-        Emitter::Usage => Weight::Nothing,
         Emitter::Panic => Weight::Failure,
-        Emitter::Error if says_something || record.level.reports_failure() => Weight::Failure,
+        Emitter::Error | Emitter::Log if says_something || record.level.reports_failure() => Weight::Failure,
         Emitter::Error if !record.message.trim().is_empty() => Weight::Bare,
-        Emitter::Log if says_something || record.level.reports_failure() => Weight::Failure,
         Emitter::Peer | Emitter::Os if says_something => Weight::Failure,
-        Emitter::Error | Emitter::Log | Emitter::Peer | Emitter::Os => Weight::Nothing,
+        Emitter::Error | Emitter::Log | Emitter::Peer | Emitter::Os | Emitter::Usage => Weight::Nothing,
     }
 }
 
@@ -198,10 +235,51 @@ fn is_error_line(record: &Record) -> bool {
     record.emitter == Emitter::Error && record.level.reports_failure()
 }
 
+/// Masked words, hashed. Not by the hash of a feature, which goes byte by byte: this is asked for every failing record.
 fn shape(record: &Record) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut mix = |part: u64| hash = (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     for part in [&record.message, &record.errors] {
-        words(part, &mut |word| hash = (hash ^ word.hash()).wrapping_mul(0x0100_0000_01b3).rotate_left(5));
+        words(part, &mut |word| match word {
+            Word::Kept(text) => kept(text.as_bytes(), &mut mix),
+            other => mix(other.hash()),
+        });
     }
     hash
+}
+
+/// Hands the bytes of a word to `mix`, eight at a time without regard to case, and its length. What else falls together here
+/// (`-` and CR) does not matter for a shape.
+fn kept(word: &[u8], mix: &mut impl FnMut(u64)) {
+    const LOWER: u64 = 0x2020_2020_2020_2020;
+    let length = (word.len() as u64) << 56;
+    for eight in word.as_chunks::<8>().0 {
+        mix(u64::from_le_bytes(*eight) | LOWER);
+    }
+    let rest = match (word.last_chunk::<8>(), word.first_chunk::<4>(), word.last_chunk::<4>()) {
+        (Some(last), ..) => u64::from_le_bytes(*last),
+        (None, Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        }
+        _ => word.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
+    };
+    mix((rest | LOWER) ^ length);
+}
+
+/// A shape is a hash already.
+#[derive(Debug, Default)]
+struct Shape(u64);
+
+impl Hasher for Shape {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, shape: u64) {
+        self.0 = shape;
+    }
 }

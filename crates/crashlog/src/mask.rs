@@ -67,10 +67,13 @@ pub fn words<'a>(text: &'a str, sink: &mut dyn FnMut(Word<'a>)) {
             }
             continue;
         }
-        let end = at + run(bytes, at);
-        let word = text.get(at..end).unwrap_or_default();
-        at = end;
-        let masked = mask(word);
+        let run = Run::at(bytes, at);
+        let word = text.get(at..at + run.length).unwrap_or_default();
+        let mut masked = mask(word, run);
+        if masked == Word::Zero && is_dotted(bytes, at) {
+            masked = Word::Number;
+        }
+        at += run.length;
         let number = matches!(masked, Word::Number);
         if !(number && last_was_number) {
             sink(masked);
@@ -79,60 +82,99 @@ pub fn words<'a>(text: &'a str, sink: &mut dyn FnMut(Word<'a>)) {
     }
 }
 
-/// Length of the run of word bytes that begins at `at`.
-fn run(bytes: &[u8], at: usize) -> usize {
-    bytes.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| is_word(**byte)).count())
+/// A run of word bytes, with what the masker asks of it, counted in one pass.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    length: usize,
+    digits: usize,
+    /// Whether every byte is a hexadecimal digit.
+    hex: bool,
 }
 
-fn is_word(byte: u8) -> bool {
-    CLASS.get(usize::from(byte)).copied().unwrap_or(false)
+impl Run {
+    /// The run that begins at `at`.
+    #[inline]
+    fn at(bytes: &[u8], at: usize) -> Self {
+        let (mut length, mut digits, mut all) = (0, 0, HEX);
+        for byte in bytes.get(at..).unwrap_or_default() {
+            let class = class(*byte);
+            if class & WORD == 0 {
+                break;
+            }
+            length += 1;
+            digits += usize::from(class & DIGIT);
+            all &= class;
+        }
+        Self { length, digits, hex: all & HEX != 0 }
+    }
 }
 
-/// Letters, digits, `_`, and every byte above ASCII (so that no character is cut).
-static CLASS: [bool; 256] = {
-    let mut class = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        #[expect(
-            clippy::indexing_slicing,
-            clippy::cast_possible_truncation,
-            reason = "evaluated by the compiler, byte < 256"
-        )]
+const DIGIT: u8 = 1;
+const WORD: u8 = 2;
+const HEX: u8 = 4;
+
+/// Letters, digits, `_`, and every byte above ASCII (so that no character is cut) are word bytes.
+static CLASS: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 128;
+        let class =
+            (byte.is_ascii_digit() as u8) * DIGIT + (word as u8) * WORD + (byte.is_ascii_hexdigit() as u8) * HEX;
+        #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses a place outside")]
         {
-            class[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' || byte >= 128;
+            classes[byte as usize] = class;
+        }
+        if byte == 255 {
+            break classes;
         }
         byte += 1;
     }
-    class
 };
+
+#[inline]
+fn class(byte: u8) -> u8 {
+    CLASS.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
+fn is_word(byte: u8) -> bool {
+    class(byte) & WORD != 0
+}
 
 /// Digits from which on a word without spaces is an identifier rather than a name.
 const ID_LENGTH: usize = 16;
 
-fn mask(word: &str) -> Word<'_> {
-    let bytes = word.as_bytes();
-    match bytes.first() {
-        Some(b'0') if bytes.len() == 1 => return Word::Zero,
-        Some(first) if first.is_ascii_digit() => {
-            return if bytes.len() >= ID_LENGTH && !bytes.iter().all(u8::is_ascii_digit) {
-                Word::Id
-            } else {
-                Word::Number
-            };
-        }
-        _ => {}
-    }
-    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+#[inline]
+fn mask(word: &str, run: Run) -> Word<'_> {
+    let Run { length, digits, hex } = run;
     if digits == 0 {
-        return if bytes.len() >= 40 { Word::Id } else { Word::Kept(word) };
+        return if length >= 40 { Word::Id } else { Word::Kept(word) };
     }
-    if bytes.len() >= ID_LENGTH && digits >= 2 {
+    let first = word.as_bytes().first().copied().unwrap_or(0);
+    if first.is_ascii_digit() {
+        return match (length, digits) {
+            (1, _) if first == b'0' => Word::Zero,
+            _ if length >= ID_LENGTH && digits < length => Word::Id,
+            _ => Word::Number,
+        };
+    }
+    if length >= ID_LENGTH && digits >= 2 {
         return Word::Id;
     }
     // Short hexadecimal words with digits (`f776dd1e`) are numbers; `v1`, `v0`, `sha256`, `utf8`, `int64`, `db_2` are names.
-    let hex = bytes.len() >= 6 && bytes.iter().all(u8::is_ascii_hexdigit);
-    let version = bytes.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'v')) && digits + 1 == bytes.len();
-    if hex || version { Word::Number } else { Word::Kept(word.trim_end_matches(|c: char| c.is_ascii_digit())) }
+    let version = first.eq_ignore_ascii_case(&b'v') && digits + 1 == length;
+    if hex && length >= 6 || version {
+        Word::Number
+    } else {
+        Word::Kept(word.trim_end_matches(|c: char| c.is_ascii_digit()))
+    }
+}
+
+/// Whether the digit at `at` is a part of an address, a version or a fraction: `10.0.0.7`, `0.5`.
+fn is_dotted(bytes: &[u8], at: usize) -> bool {
+    let byte = |place: Option<usize>| place.and_then(|place| bytes.get(place)).copied().unwrap_or(b' ');
+    let joins = |join: u8, digit: u8| matches!(join, b'.' | b':') && digit.is_ascii_digit();
+    joins(byte(at.checked_sub(1)), byte(at.checked_sub(2))) || joins(byte(at.checked_add(1)), byte(at.checked_add(2)))
 }
 
 /// Whether the slash at `at` begins or continues a path rather than standing between two words (`kernel/mm`).
@@ -164,7 +206,7 @@ fn path<'a>(text: &'a str, start: usize, sink: &mut dyn FnMut(Word<'a>)) -> usiz
         }
         directory_before = false;
         for word in part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
-            sink(mask(word));
+            sink(mask(word, Run::at(word.as_bytes(), 0)));
         }
     }
     end.max(start + 1)

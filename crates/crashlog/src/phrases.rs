@@ -230,7 +230,7 @@ impl Matcher {
             Part::Text => may_say(record.emitter, entry.places),
             Part::Frames => entry.places.contains(&Place::Frame),
         };
-        let in_record = |literal: &&str| self.lowered.contains(&literal.to_ascii_lowercase());
+        let in_record = |literal: &str| self.lowered.contains(&literal.to_ascii_lowercase());
         in_place
             && (entry.extent == Extent::Part || record.message.trim().eq_ignore_ascii_case(entry.text))
             && entry.with.iter().all(|literal| in_record(literal))

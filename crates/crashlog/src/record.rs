@@ -60,6 +60,19 @@ pub struct Record {
     pub cut: bool,
 }
 
+impl Record {
+    /// Becomes a copy of `other`, in the memory it already has.
+    pub(crate) fn copy_of(&mut self, other: &Self) {
+        (self.line, self.lines, self.cut) = (other.line, other.lines, other.cut);
+        (self.level, self.emitter) = (other.level, other.emitter);
+        self.module.clone_from(&other.module);
+        self.message.clone_from(&other.message);
+        self.errors.clone_from(&other.errors);
+        self.fields.clone_from(&other.fields);
+        self.frames.clone_from(&other.frames);
+    }
+}
+
 impl Level {
     /// Whether the emitter itself calls it an error.
     #[must_use]

@@ -3,6 +3,7 @@
 use super::fields::{self, Fields, Kind, Raw};
 use super::head::{Body, Head};
 use super::json::{self, Value};
+use super::origin::Names;
 use super::text::{self, TEXT_LIMIT};
 use super::{frames, level, origin, pairs};
 use crate::{Level, Record};
@@ -12,7 +13,7 @@ use crate::{Level, Record};
 pub(super) struct Composer {
     fields: Fields,
     stack: String,
-    peer: bool,
+    names: Names,
     keep_fields: bool,
     /// The last quoted value has no end: it goes on in the next line.
     pub(super) open: bool,
@@ -26,7 +27,7 @@ impl Composer {
     pub(super) fn compose(&mut self, head: &Head<'_>, record: &mut Record) {
         self.fields.clear();
         self.stack.clear();
-        self.peer = false;
+        self.names = Names::default();
         self.open = false;
         self.keep_fields = false;
         record.level = head.level;
@@ -47,7 +48,7 @@ impl Composer {
         if !self.stack.is_empty() {
             frames::keep_all(&self.stack, &mut record.frames);
         }
-        record.emitter = origin::of(&record.module, &record.message, self.peer);
+        record.emitter = origin::of(&record.module, &record.message, self.names);
     }
 
     /// Message, then pairs. In JSON a message may hold pairs as well: they are fields there too, as in the other formats.
@@ -88,6 +89,7 @@ impl Composer {
                 Kind::Message if message.is_none() || key == b"message" => {
                     (message, key_of_message) = (Some(raw(value)), key);
                 }
+                Kind::Request => self.names.request = true,
                 Kind::Message | Kind::Other | Kind::Dropped => {}
                 Kind::Module | Kind::Error | Kind::Stack | Kind::Peer => self.field(key, raw(value), record),
             }
@@ -97,7 +99,7 @@ impl Composer {
         self.open = false;
         if self.keep_fields {
             // Only now level and message tell that they are wanted.
-            let wanted = |kind| matches!(kind, Kind::Message | Kind::Other | Kind::Peer);
+            let wanted = |kind| matches!(kind, Kind::Message | Kind::Other | Kind::Request | Kind::Peer);
             for (key, value) in
                 json::members(body).filter(|(key, _)| wanted(fields::kind(key)) && *key != key_of_message)
             {
@@ -122,7 +124,11 @@ impl Composer {
                 value.push_to(&mut self.stack, 2 * TEXT_LIMIT);
             }
             Kind::Peer => {
-                self.peer = true;
+                self.names.peer = true;
+                self.other(key, value);
+            }
+            Kind::Request => {
+                self.names.request = true;
                 self.other(key, value);
             }
             Kind::Message | Kind::Other => self.other(key, value),

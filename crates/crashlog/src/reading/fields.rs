@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Stack,
     /// Names a remote party; kept as a field.
     Peer,
+    /// Tells that a server answers a request; kept as a field.
+    Request,
     /// Time, caller: no part of the event.
     Dropped,
     Other,
@@ -28,11 +30,14 @@ pub(super) fn kind(key: &[u8]) -> Kind {
         b"module" | b"logger" => Kind::Module,
         b"message" | b"msg" | b"_msg" | b"@message" => Kind::Message,
         b"level" | b"lvl" | b"severity" | b"@level" | b"L" => Kind::Level,
-        b"err" | b"error" | b"errs" | b"errors" | b"reason" | b"panic" | b"cause" => Kind::Error,
+        b"err" | b"error" | b"Error" | b"errs" | b"errors" | b"reason" | b"panic" | b"cause" => Kind::Error,
         b"stack" | b"stacktrace" | b"stack_trace" | b"stackTrace" => Kind::Stack,
         b"time" | b"ts" | b"t" | b"timestamp" | b"@timestamp" | b"caller" | b"source" | b"func" => Kind::Dropped,
         b"peer" | b"Peer" | b"peerID" | b"peerId" | b"peer_id" | b"src" | b"remote" | b"remote_addr"
         | b"remoteAddr" => Kind::Peer,
+        b"method" | b"request" | b"req" | b"url" | b"uri" | b"route" | b"endpoint" | b"query" | b"params" => {
+            Kind::Request
+        }
         _ => Kind::Other,
     }
 }

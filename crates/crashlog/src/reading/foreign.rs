@@ -28,6 +28,12 @@ impl Foreign {
             (record.emitter, record.level) = (Emitter::Error, Level::Error);
             return Some(Self::Python);
         }
+        // color-eyre's hook: `Message:` and `Location:` follow.
+        if line == b"The application panicked (crashed)." {
+            (record.emitter, record.level) = (Emitter::Panic, Level::Fatal);
+            add(line, record);
+            return Some(Self::RustMessage(0));
+        }
         if line.starts_with(b"thread '") && memmem::find(line, b"panicked at").is_some() {
             (record.emitter, record.level) = (Emitter::Panic, Level::Fatal);
             add(line, record);
@@ -40,8 +46,7 @@ impl Foreign {
     pub(super) fn take(&mut self, line: &[u8], record: &mut Record) -> bool {
         let trimmed = text::trim(line);
         match self {
-            Self::RustMessage(lines) if is_trace(trimmed) => {
-                let _ = lines;
+            Self::RustMessage(_) if is_trace(trimmed) => {
                 *self = Self::RustTrace;
                 true
             }
@@ -68,6 +73,8 @@ fn is_trace(line: &[u8]) -> bool {
     line.starts_with(b"note: ")
         || line.starts_with(b"stack backtrace:")
         || line.starts_with(b"at ")
+        || line.starts_with(b"Location: ")
+        || line.starts_with(b"Backtrace omitted")
         || (number > 0 && line.get(number..).is_some_and(|rest| rest.starts_with(b": ")))
 }
 

@@ -1,7 +1,7 @@
 //! Which log format a line has: its level, and where its message and its fields stand. One function a format. *No IO.*
 //!
 //! Formats and their makers: plain (Tendermint's `tmfmt` logger), console (zerolog), JSON (zerolog, go-kit, zap, slog),
-//! logfmt (logrus, slog, go-kit), bracketed (geth, log15), klog, levelled words (Rust's tracing and `env_logger`, zap's console).
+//! goleveldb's `LOG` file, logfmt (logrus, slog, go-kit), bracketed (geth, log15), klog, levelled words (Rust's tracing and `env_logger`, zap's console).
 
 use memchr::memmem;
 
@@ -35,7 +35,8 @@ pub(super) enum Body<'a> {
 pub(super) fn of(line: &[u8], timed: bool) -> Option<Head<'_>> {
     match *line.first()? {
         b'{' => json(line),
-        b'0'..=b'9' => console(line),
+        b'0'..=b'9' => console(line).or_else(|| goleveldb(line)),
+        b'=' => goleveldb_day(line),
         b'?' => letters(line),
         b'[' => dated(line).or_else(|| spanned(line)),
         b't' | b'l' | b'm' => logfmt(line),
@@ -43,7 +44,7 @@ pub(super) fn of(line: &[u8], timed: bool) -> Option<Head<'_>> {
             .or_else(|| letters(line))
             .or_else(|| bracketed(line))
             .or_else(|| klog(line))
-            .or_else(|| if timed { levelled(line) } else { None }),
+            .or_else(|| if timed || is_charm(line) { levelled(line) } else { None }),
         _ => None,
     }
 }
@@ -71,6 +72,21 @@ fn console(line: &[u8]) -> Option<Head<'_>> {
         return None;
     }
     letters(clock.get(5..)?.trim_ascii_start())
+}
+
+/// `13:34:55.952123 journal@drop …`, as goleveldb writes its own `LOG` file: no level, the part of the engine before an `@`.
+fn goleveldb(line: &[u8]) -> Option<Head<'_>> {
+    text::shaped(line, b"99:99:99.999999 ").then_some(())?;
+    let body = line.get(16..)?;
+    let (part, _) = text::cut(text::word(body).0, b'@')?;
+    (!part.is_empty() && part.iter().all(u8::is_ascii_lowercase)).then_some(text_head(Level::None, body))
+}
+
+/// `=============== Jan 2, 2023 (UTC) ===============`, the line with which goleveldb begins a day.
+fn goleveldb_day(line: &[u8]) -> Option<Head<'_>> {
+    let frame = b"=============== ";
+    let day = line.strip_prefix(frame)?.strip_suffix(b" ===============")?;
+    (day.len() <= 32 && day.ends_with(b")") && text::cut(day, b'(').is_some()).then_some(text_head(Level::None, line))
 }
 
 /// `INF message`, `ERR file.go:12 > message`: zerolog's console without its time.
@@ -130,6 +146,11 @@ fn json(line: &[u8]) -> Option<Head<'_>> {
     let known =
         super::json::members(line).any(|(key, _)| super::fields::is_level(key) || super::fields::is_message(key));
     known.then_some(Head { level: Level::None, module: &[], body: Body::Json(line) })
+}
+
+/// `WARN message key=value`, `ERRO message`: charm's logger without its date. `ERROR message` also stands in bare text.
+fn is_charm(line: &[u8]) -> bool {
+    [&b"WARN "[..], b"ERRO ", b"FATA ", b"DEBU "].iter().any(|start| line.starts_with(start))
 }
 
 /// After a date: Rust's `ERROR target: message key=value`, zap's `ERROR<tab>module<tab>file.go:12<tab>message<tab>{…}`.
@@ -200,7 +221,7 @@ pub(super) fn unmarked(line: &[u8]) -> Option<Head<'_>> {
     let heights =
         [&b"ABCI Handshake App Info"[..], b"ABCI Replay Blocks", b"Completed ABCI Handshake", b"CONSENSUS FAILURE!!!"];
     let known = heights.iter().any(|message| line.starts_with(message))
-        || (memmem::find(line, b" module=").is_some()
+        || (memchr::memchr_iter(b'=', line).any(|at| line.get(..at).is_some_and(|key| key.ends_with(b" module")))
             && super::pairs::split(line)
                 .1
                 .find(|key| super::fields::kind(key) == super::fields::Kind::Module)

@@ -9,11 +9,13 @@ pub(super) fn of_word(word: &[u8]) -> Option<Level> {
     slot.copy_from_slice(word);
     slot.make_ascii_lowercase();
     Some(match &*slot {
-        b"trace" | b"trc" | b"trce" | b"debug" | b"dbg" | b"dbug" => Level::Debug,
+        b"trace" | b"trc" | b"trce" | b"debug" | b"dbg" | b"dbug" | b"debu" => Level::Debug,
         b"info" | b"inf" | b"notice" => Level::Info,
         b"warn" | b"wrn" | b"warning" => Level::Warn,
-        b"error" | b"err" | b"eror" => Level::Error,
-        b"fatal" | b"ftl" | b"panic" | b"pnc" | b"dpanic" | b"crit" | b"critical" | b"alert" | b"emerg" => Level::Fatal,
+        b"error" | b"err" | b"eror" | b"erro" => Level::Error,
+        b"fatal" | b"fata" | b"ftl" | b"panic" | b"pnc" | b"dpanic" | b"crit" | b"critical" | b"alert" | b"emerg" => {
+            Level::Fatal
+        }
         _ => return None,
     })
 }

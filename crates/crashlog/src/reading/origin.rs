@@ -1,17 +1,17 @@
 //! Who says a line: a local module, a remote party, the machine, or the process in plain words. *No IO.*
 
-use memchr::memmem;
-
 use crate::{Emitter, Level};
 
 /// Modules whose records always carry what a remote party sent.
 fn is_of_peers(module: &str) -> bool {
+    matches!(module, "p2p" | "pex" | "mempool" | "tx-query" | "websocket")
+}
+
+/// Modules that serve requests: what they log of one is the remote party's, that they cannot start is their own.
+fn is_server(module: &str) -> bool {
     matches!(
         module,
-        "p2p"
-            | "pex"
-            | "mempool"
-            | "rpc-server"
+        "rpc-server"
             | "rpc"
             | "json-rpc"
             | "jsonrpc"
@@ -21,9 +21,14 @@ fn is_of_peers(module: &str) -> bool {
             | "grpc"
             | "grpc-server"
             | "grpc-web"
-            | "tx-query"
-            | "websocket"
     )
+}
+
+/// Whether a server's message speaks of one request. Without the first letters, which may be capitals.
+fn is_about_a_request(message: &str) -> bool {
+    let words =
+        ["equest", "esponse", "ebsocket", "andler", "uery", "onnection", "roadcast", "RPCJSON", "RestRPC", "JSONRPC"];
+    words.iter().any(|word| message.contains(word))
 }
 
 /// Messages that speak of a peer without a field that names it.
@@ -38,10 +43,20 @@ const PEER_MESSAGES: [&str; 8] = [
     "Ignoring inbound connection",
 ];
 
+/// What the fields of a record name.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Names {
+    /// A remote party.
+    pub(super) peer: bool,
+    /// A request that a server answers.
+    pub(super) request: bool,
+}
+
 /// Emitter of a record in a log format. P13: what names a peer is the peer's word.
-pub(super) fn of(module: &str, message: &str, names_peer: bool) -> Emitter {
-    if names_peer
+pub(super) fn of(module: &str, message: &str, names: Names) -> Emitter {
+    if names.peer
         || is_of_peers(module)
+        || is_server(module) && (names.request || is_about_a_request(message))
         || message.starts_with(['S', 'E', 'D', 'F', 'R', 'P', 'I'])
             && PEER_MESSAGES.iter().any(|start| message.starts_with(start))
     {
@@ -116,13 +131,23 @@ fn is_shell(line: &[u8]) -> bool {
         b"/bin/bash: ",
         b"make: ",
     ];
-    let inside = [
-        &b": error while loading shared libraries: "[..],
-        b": version `GLIBC_",
-        b": cannot execute binary file",
-        b": command not found",
-        b".sh: line ",
-        b": exec format error",
+    starts.iter().any(|start| line.starts_with(start)) || has_shells_words(line)
+}
+
+/// What loaders and shells say behind the name of a program. Looked for from colon to colon: to prepare a search of its own
+/// for each of them costs more than all else that is done with a bare line.
+fn has_shells_words(line: &[u8]) -> bool {
+    let after_colon = [
+        &b" error while loading shared libraries: "[..],
+        b" version `GLIBC_",
+        b" cannot execute binary file",
+        b" command not found",
+        b" exec format error",
     ];
-    starts.iter().any(|start| line.starts_with(start)) || inside.iter().any(|part| memmem::find(line, part).is_some())
+    memchr::memchr_iter(b':', line).any(|colon| {
+        let (before, after) = line.split_at_checked(colon).unwrap_or((line, &[]));
+        let after = after.get(1..).unwrap_or_default();
+        after_colon.iter().any(|words| after.starts_with(words))
+            || before.ends_with(b".sh") && after.starts_with(b" line ")
+    })
 }

@@ -45,7 +45,10 @@ fn step(bare: &mut Bare<'_>) {
                 bare.text = rest.strip_prefix(b" ").or_else(|| rest.strip_prefix(b"\t")).unwrap_or(rest);
                 if !unit(bare, true) && level_follows(bare.text) {
                     bare.text = bare.text.trim_ascii_start();
+                    supervisor(bare);
                 }
+            } else if let Some(rest) = stamp::short_year(line) {
+                (bare.text, bare.timed) = (rest, true);
             } else if let Some(rest) = stamp::go_log(line) {
                 (bare.text, bare.go_log) = (rest, true);
             } else {
@@ -70,6 +73,15 @@ fn step(bare: &mut Bare<'_>) {
 /// tracing writes its levels five wide: `2021-01-05T13:34:55Z  INFO target: …`.
 fn level_follows(rest: &[u8]) -> bool {
     level::of_word(text::word(rest.trim_ascii_start()).0).is_some()
+}
+
+/// `INFO exited: gaiad (exit status 2; not expected)`: supervisord speaks of what it supervises.
+fn supervisor(bare: &mut Bare<'_>) {
+    let (_, said) = text::word(bare.text);
+    let verbs = [&b"exited: "[..], b"gave up: ", b"spawnerr: ", b"spawned: ", b"success: ", b"stopped: ", b"reaped "];
+    if verbs.iter().any(|verb| said.starts_with(verb)) {
+        (bare.text, bare.machine) = (said, true);
+    }
 }
 
 /// `host unit[123]: `, `unit[123]: `, `host kernel: `. After a date that loggers use as well (`strict`) the unit needs its

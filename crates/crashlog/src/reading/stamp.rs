@@ -45,3 +45,9 @@ pub(super) fn syslog(line: &[u8]) -> Option<&[u8]> {
     let rest = rest.strip_prefix(b".").map_or(rest, |fraction| fraction.get(text::digits(fraction)..).unwrap_or(rest));
     rest.strip_prefix(b" ")
 }
+
+/// Removes `24-01-05 13:34:55.952`, the date that charm's logger is given by some chains.
+pub(super) fn short_year(line: &[u8]) -> Option<&[u8]> {
+    text::shaped(line, b"99-99-99 99:99:99.999 ").then_some(())?;
+    line.get(22..)
+}

@@ -163,6 +163,10 @@ fn crashes_of_other_languages() {
     assert_eq!(rust.message, "thread 'main' panicked at src/main.rs:1:2:\nindex out of bounds");
     let old = read("thread 'unnamed' panicked at 'assertion failed', src/a.rs:232:9\nnext\n");
     assert_eq!((old.len(), &*old[0].message), (2, "thread 'unnamed' panicked at 'assertion failed', src/a.rs:232:9"));
+    let eyre =
+        one("The application panicked (crashed).\nMessage:  Missing genesis files: x\nLocation: crates/x.rs:12\n");
+    assert_eq!((eyre.emitter, eyre.lines), (Emitter::Panic, 3));
+    assert_eq!(eyre.message, "The application panicked (crashed).\nMessage:  Missing genesis files: x");
     let python = one(
         "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    x()\nOSError: [Errno 28] No space left on device\n",
     );

@@ -2,7 +2,7 @@
 
 use crashlog::{Emitter, Level, Record};
 
-use crate::{one, read};
+use crate::{one, read, read_all};
 
 /// What is canonical of a record.
 fn canonical(record: &Record) -> (Level, Emitter, &str, &str, &str, &str) {
@@ -230,6 +230,22 @@ fn go_standard_log_and_bare_text() {
 }
 
 #[test]
+fn goleveldbs_own_log_file() {
+    let log = "=============== Jan 2, 2023 (UTC) ===============\n\
+        13:34:55.952123 log@legacy F\u{b7}NumFile S\u{b7}FileSize N\u{b7}Entry C\u{b7}BadEntry B\u{b7}BadBlock Ke\u{b7}KeyError D\u{b7}DroppedEntry\n\
+        13:34:55.952456 journal@drop journal-787010 S\u{b7}1KiB \"checksum mismatch\"\n\
+        13:34:55.953000 db@open done T\u{b7}1.2ms\n";
+    let (records, summary) = read_all(log);
+    assert_eq!(records.len(), 4);
+    assert!(records.iter().all(|record| (record.emitter, record.level) == (Emitter::Log, Level::None)), "{records:#?}");
+    assert_eq!(records[2].message, "journal@drop journal-787010 S\u{b7}1KiB \"checksum mismatch\"");
+    assert_eq!(summary.node_lines, 4);
+    for line in ["13:34:55.952123 starting up", "=============== x ===============", "13:34:55.952123 a@"] {
+        assert_eq!(one(line).emitter, if line.ends_with('@') { Emitter::Log } else { Emitter::Error }, "{line}");
+    }
+}
+
+#[test]
 fn records_of_peers() {
     let peers = [
         r#"8:59PM ERR Stopping peer for error err="checksum mismatch" module=p2p peer="Peer{x}""#,
@@ -240,6 +256,9 @@ fn records_of_peers() {
         r#"8:59PM ERR panic in RPC HTTP handler err="x" module=rpc-server"#,
         "E[2026-11-30|20:59:28.989] Error dialing peer    err=\"x\"",
         "8:59PM ERR x module=pex",
+        r#"8:59PM ERR x err="listen tcp" method=broadcast_tx_sync module=jsonrpc"#,
+        r#"{"level":"error","module":"api-server","url":"/cosmos/tx","err":"x","message":"x"}"#,
+        r#"8:59PM ERR Failed to write response err="x" module=rpc-server"#,
     ];
     for line in peers {
         assert_eq!(one(line).emitter, Emitter::Peer, "{line}");
@@ -247,6 +266,9 @@ fn records_of_peers() {
     for line in [
         "8:59PM ERR Error in validation err=x module=blocksync",
         "8:59PM ERR failed to index block err=x module=txindex",
+        r#"8:59PM ERR failed to start gRPC server err="listen tcp 0.0.0.0:9090: bind: address already in use" module=grpc-server"#,
+        r#"{"level":"error","module":"api-server","err":"listen tcp 0.0.0.0:1317: bind: address already in use","message":"failed to start API server"}"#,
+        "8:59PM ERR x err=y method=z module=state",
     ] {
         assert_eq!(one(line).emitter, Emitter::Log, "{line}");
     }
@@ -265,4 +287,16 @@ fn panic_in_a_peers_text_is_no_panic() {
         assert_eq!((record.emitter, record.frames.len()), (Emitter::Peer, 0), "{line}");
     }
     assert_eq!(one(r#"8:59PM INF received moniker="panic: x" module=consensus"#).emitter, Emitter::Log);
+}
+
+#[test]
+fn charms_logger() {
+    for head in ["24-01-05 13:34:55.952 ", "2024-01-05 13:34:55.952 ", ""] {
+        let record = one(format!("{head}ERRO Finalize req failed [BUG] err=\"x y\" height=120"));
+        assert_eq!(
+            canonical(&record),
+            (Level::Error, Emitter::Log, "", "Finalize req failed [BUG]", "x y", "height=120")
+        );
+    }
+    assert_eq!(one("WARN x").level, Level::Warn);
 }

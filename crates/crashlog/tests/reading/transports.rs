@@ -99,6 +99,10 @@ fn the_machines_own_lines() {
         ("exec /usr/bin/simd: exec format error", "exec /usr/bin/simd: exec format error"),
         ("Killed", "Killed"),
         (
+            "2026-11-30 20:59:28,952 INFO exited: gaiad (terminated by SIGKILL; not expected)",
+            "exited: gaiad (terminated by SIGKILL; not expected)",
+        ),
+        (
             "gaiad: error while loading shared libraries: libwasmvm.so: no",
             "gaiad: error while loading shared libraries: libwasmvm.so: no",
         ),
