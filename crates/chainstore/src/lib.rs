@@ -78,6 +78,8 @@ mod agreement;
 
 mod node;
 
+mod node_of;
+
 pub use agreement::AppHashes;
 pub use checksum::{Crc32c, crc32c, mask, masked_crc32c, unmask};
 pub use cometbft::{
