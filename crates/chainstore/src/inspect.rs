@@ -104,7 +104,14 @@ pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
     for database in &databases {
         all.extend(database.checks.clone());
     }
-    Ok(Inspection { outcome: all.outcome(), databases, checks, node, bytes_read: meter.bytes(), took: started.elapsed() })
+    Ok(Inspection {
+        outcome: all.outcome(),
+        databases,
+        checks,
+        node,
+        bytes_read: meter.bytes(),
+        took: started.elapsed(),
+    })
 }
 
 /// Findings about a database stand with it.

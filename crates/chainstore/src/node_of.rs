@@ -5,7 +5,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Arc;
 
 use diagnosis::DatabaseName;
 
@@ -38,9 +37,8 @@ pub(crate) fn read(works: &[Work], root: &DataDir, options: &Options) -> Option<
     let mut sources = DATABASES.iter().zip(of_node).zip(&views).map(|((name, work), view)| match (work, view) {
         (Some(work), Some(view)) => here(work, view.as_ref()),
         (Some(work), None) if work.found.detection.engines.is_empty() => Source::Absent,
-        (Some(_), None) => Source::Unread,
         (None, _) if there >= 2 && is_missing(&home.data, name) => Source::Absent,
-        (None, _) => Source::Unread,
+        (Some(_), None) | (None, _) => Source::Unread,
     });
     let mut next = || sources.next().unwrap_or(Source::Unread);
     let sources = NodeSources { application: next(), state: next(), blockstore: next(), snapshots: next() };
@@ -71,7 +69,7 @@ fn is_missing(data: &DataDir, name: &str) -> bool {
 
 fn changed(work: &Work) -> bool {
     let place = &work.found.place;
-    place.dir.list().map_or(true, |now| live::changed(&place.entries, &Arc::from(now)))
+    place.dir.list().map_or(true, |now| live::changed(&place.entries, &now))
 }
 
 /// Databases that were read one after the other while a node wrote to them need not agree: nothing of it is proven.

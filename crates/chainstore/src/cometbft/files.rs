@@ -6,9 +6,9 @@ use diagnosis::DatabaseName;
 use serde::Deserialize;
 
 use crate::files::DataDir;
-use crate::read_error::ReadProblem;
 use crate::home::Home;
 use crate::json::{self, JsonRead};
+use crate::read_error::ReadProblem;
 use crate::{Checks, Finding, FindingKind, Reason};
 
 /// A signing state has some hundred bytes.
