@@ -8,6 +8,8 @@ mod record;
 
 pub mod mask;
 
+mod names;
+
 pub mod phrases;
 
 pub mod features;

@@ -188,9 +188,10 @@ impl Matcher {
         out.clear();
         self.seen.clear();
         let Some(index) = index() else { return };
-        for part in [&record.message, &record.errors, &record.fields] {
+        for part in [&record.message, &record.errors] {
             self.scan(index, part, Part::Text);
         }
+        self.scan(index, &record.fields, Part::Fields);
         for frame in &record.frames {
             self.scan(index, frame, Part::Frames);
         }
@@ -228,6 +229,8 @@ impl Matcher {
         let Some(entry) = PHRASES.get(usize::from(phrase)) else { return false };
         let in_place = match part {
             Part::Text => may_say(record.emitter, entry.places),
+            // P13: a field may hold what a user sent (a memo, a transaction's log); the node's own damage stands in an error.
+            Part::Fields => !matches!(entry.polarity, Polarity::Damage(_)) && may_say(record.emitter, entry.places),
             Part::Frames => entry.places.contains(&Place::Frame),
         };
         let in_record = |literal: &str| self.lowered.contains(&literal.to_ascii_lowercase());
@@ -241,6 +244,7 @@ impl Matcher {
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Text,
+    Fields,
     Frames,
 }
 

@@ -84,6 +84,12 @@ impl Assembly {
             return self.emit_now(sink);
         }
         let head = if line.bare.go_log { None } else { head::of(text, line.bare.timed) };
+        if let (Some(_), Held::Glue(glue)) = (&head, &mut self.held)
+            && glue.take(whole, line, true)
+        {
+            self.tally.text_lines += u64::from(line.count);
+            return self.after_glued(sink);
+        }
         if let Some(head) = head {
             self.tally.text_lines += u64::from(line.count);
             self.interrupt(sink);
@@ -116,7 +122,7 @@ impl Assembly {
             Held::Usage(_) | Held::Foreign(_) => {}
             Held::Text(_) => return self.flush(sink),
             Held::Glue(glue) => {
-                glue.take(b"", line);
+                glue.take(b"", line, false);
             }
             Held::Nothing => return,
         }
@@ -134,7 +140,9 @@ impl Assembly {
     fn in_log_format(&mut self, head: &Head<'_>, text: &[u8], line: &Line<'_>, sink: Sink<'_>) {
         reset(&mut self.now, line);
         self.composer.compose(head, &mut self.now);
-        if self.composer.open && !line.cut && !self.again && matches!(self.held, Held::Nothing) {
+        if self.composer.open && !line.cut && !self.again {
+            // P13: a crash that waits must not take what stands in this value.
+            self.flush(sink);
             self.held = Held::Glue(Glue::new(text, line));
             return;
         }
@@ -152,7 +160,9 @@ impl Assembly {
                 self.tally.node_lines += u64::from(line.count) * u64::from(taken);
                 taken
             }
-            Held::Foreign(foreign) => !header && !origin::is_error(whole) && foreign.take(whole, record),
+            Held::Foreign(foreign) => {
+                !header && !origin::is_error(whole) && whole != b"Usage:" && foreign.take(whole, record)
+            }
             Held::Usage(lines) if header || origin::is_error(whole) || *lines >= USAGE_LINES => false,
             Held::Usage(lines) => {
                 *lines += 1;
@@ -172,7 +182,7 @@ impl Assembly {
                 }
                 taken
             }
-            Held::Glue(glue) => !line.bare.go_log && glue.take(whole, line),
+            Held::Glue(glue) => !line.bare.go_log && glue.take(whole, line, false),
         };
         if taken {
             self.tally.text_lines += u64::from(line.count);
