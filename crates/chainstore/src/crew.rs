@@ -107,17 +107,20 @@ pub(crate) fn run(works: &mut [Work], options: &Options, meter: &Meter) {
     let offered = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = options.threads.map_or_else(offered, NonZeroUsize::get).min(THREADS_MAX).min(jobs.len().max(1));
     let (next, works) = (AtomicUsize::new(0), &*works);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut scratch = Scratch::default();
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(work) = usize::try_from(job.database).ok().and_then(|database| works.get(database)) {
-                        do_job(work, job, meter, &mut scratch);
-                    }
-                }
-            });
+    let work = || {
+        let mut scratch = Scratch::default();
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(work) = usize::try_from(job.database).ok().and_then(|database| works.get(database)) {
+                do_job(work, job, meter, &mut scratch);
+            }
         }
+    };
+    // The calling thread is one of them.
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
     });
 }
 

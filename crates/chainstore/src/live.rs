@@ -61,3 +61,67 @@ pub(crate) fn settle(
     }
     settled
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EntryKind, Outcome, ReadError};
+
+    fn files(list: &[(&str, u64)]) -> Vec<FileEntry> {
+        let entry = |(name, bytes): &(&str, u64)| FileEntry {
+            name: name.into(),
+            kind: EntryKind::File,
+            bytes: *bytes,
+            changed: (0, 0),
+        };
+        list.iter().map(entry).collect()
+    }
+
+    fn finding(kind: FindingKind, file: &str) -> Finding {
+        Finding::new(kind, &DatabaseName::new("state.db"), &Path::new("state.db").join(file), "")
+    }
+
+    fn settled(before: &[(&str, u64)], after: &[(&str, u64)], checks: Checks) -> Checks {
+        settle(checks, &DatabaseName::new("state.db"), Path::new("state.db"), &files(before), &files(after))
+    }
+
+    #[test]
+    fn a_log_that_grows_is_no_change() {
+        assert!(!changed(&files(&[("LOG", 1), ("LOCK", 0)]), &files(&[("LOG", 2)])));
+        assert!(changed(&files(&[("000001.log", 1)]), &files(&[("000001.log", 2)])));
+        assert!(changed(&files(&[]), &files(&[("000001.ldb", 2)])));
+    }
+
+    #[test]
+    fn damage_stays_where_the_file_held_still() {
+        let mut checks = Checks::default();
+        checks.add(finding(FindingKind::BlockChecksum, "000001.ldb"));
+        let settled = settled(&[("000001.ldb", 9)], &[("000001.ldb", 9), ("000002.ldb", 9)], checks);
+        assert_eq!(settled.outcome(), Outcome::Damaged);
+        assert_eq!(settled.untold, []);
+    }
+
+    #[test]
+    fn everything_else_cannot_be_told() {
+        for (kind, file) in [
+            (FindingKind::JournalCorrupt, "000003.log"),
+            (FindingKind::TableMissing, "000001.ldb"),
+            (FindingKind::ManifestCorrupt, "MANIFEST-000002"),
+        ] {
+            let mut checks = Checks::default();
+            checks.add(finding(kind, file));
+            let settled = settled(&[("000003.log", 9)], &[("000003.log", 10)], checks);
+            assert_eq!(settled.outcome(), Outcome::CouldNotTell, "{file}");
+            assert_eq!(settled.findings, []);
+            assert_eq!(settled.untold, [Reason::Changed("state.db".into())]);
+        }
+    }
+
+    #[test]
+    fn a_table_that_was_compacted_away_is_of_no_concern() {
+        let mut checks = Checks::default();
+        let path = "state.db/000001.ldb".into();
+        checks.add(Reason::Unreadable(ReadError { path, problem: ReadProblem::Missing }));
+        assert_eq!(settled(&[("000001.ldb", 9)], &[("000002.ldb", 9)], checks).outcome(), Outcome::Intact);
+    }
+}

@@ -86,3 +86,23 @@ pub(crate) fn problem(errno: Errno, owner: Option<u32>) -> ReadProblem {
         other => ReadProblem::Io { errno: other.raw_os_error(), offset: None },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denied_file_names_whose_it_is() {
+        let error = ReadError { path: "state.db/CURRENT".into(), problem: problem(Errno::ACCESS, Some(1025)) };
+        assert_eq!(error.to_string(), "state.db/CURRENT: permission denied (it belongs to user id 1025)");
+    }
+
+    #[test]
+    fn only_the_device_s_own_errors_are_evidence() {
+        let io = |errno: Errno| ReadProblem::Io { errno: errno.raw_os_error(), offset: Some(4096) };
+        assert!(io(Errno::IO).is_device_error());
+        assert!(!io(Errno::MFILE).is_device_error());
+        assert!(!ReadProblem::Missing.is_device_error());
+        assert!(io(Errno::IO).to_string().starts_with("Input/output error"));
+    }
+}

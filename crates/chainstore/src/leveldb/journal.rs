@@ -69,6 +69,7 @@ pub(crate) fn read(
             Ok(file) => file,
             Err(error) => {
                 report.checks.add(Reason::Unreadable(error));
+                sequence.next = None;
                 continue;
             }
         };
@@ -91,6 +92,10 @@ pub(crate) fn read(
                 Problem::Batch(detail) => report.checks.add(finding(FindingKind::BatchMalformed, detail)),
                 Problem::Reason(reason) => report.checks.add(reason),
             }
+        }
+        // Where a journal was not read to its end, the next one's first number says nothing.
+        if !log.checks.untold.is_empty() {
+            sequence.next = None;
         }
         report.checks.extend(log.checks);
         report.dropped_by_damage = report.dropped_by_damage.saturating_add(log.dropped_by_damage);

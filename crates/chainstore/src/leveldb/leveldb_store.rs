@@ -33,6 +33,7 @@ pub(crate) struct LevelDbStore {
     pub(crate) entry: EntryPoint,
     pub(crate) version: Version,
     pub(crate) manifest_report: LogReport,
+    manifest_was_read: bool,
     /// Live tables.
     pub(crate) tables: Vec<LiveTable>,
     /// The numbers of those that have no file.
@@ -47,15 +48,28 @@ impl LevelDbStore {
         let entry = current::follow(&place, engine, &mut checks);
         let mut version = Version::default();
         let mut manifest_report = LogReport::default();
+        let mut manifest_was_read = false;
         if let Some(number) = entry.usable() {
             match place.dir.file(names::manifest(number)) {
-                Ok(file) => (version, manifest_report) = manifest::replay(&place, &file),
+                Ok(file) => {
+                    (version, manifest_report) = manifest::replay(&place, &file);
+                    manifest_was_read = true;
+                }
                 Err(error) => checks.add(Reason::Unreadable(error)),
             }
         }
         checks.extend(std::mem::take(&mut manifest_report.checks));
-        let mut store =
-            Self { place, engine, entry, version, manifest_report, tables: Vec::new(), missing: Vec::new(), checks };
+        let mut store = Self {
+            place,
+            engine,
+            entry,
+            version,
+            manifest_report,
+            manifest_was_read,
+            tables: Vec::new(),
+            missing: Vec::new(),
+            checks,
+        };
         store.match_files();
         store
     }
@@ -70,7 +84,7 @@ impl LevelDbStore {
             }
             self.tables.push(table);
         }
-        if self.entry.usable().is_some() {
+        if self.manifest_was_read {
             if let Some(finding) = journal::missing(&self.place, &self.version) {
                 self.checks.add(finding);
             }
@@ -196,7 +210,7 @@ impl Store for LevelDbStore {
 
     fn check_rest(&self, _scratch: &mut Scratch) -> Checks {
         let mut checks = Checks::default();
-        if self.entry.usable().is_some() {
+        if self.manifest_was_read {
             checks.extend(journal::read(&self.place, &self.version, self.engine, |_| Ok(())).checks);
         }
         checks.extend(trace::read(&self.place, |number| self.gap(number)));
@@ -204,10 +218,23 @@ impl Store for LevelDbStore {
     }
 
     fn prediction(&self, _scratch: &mut Scratch) -> Option<Prediction> {
-        predict::predict(self)
+        // What could not be read cannot be foretold.
+        if self.checks.untold.is_empty() { predict::predict(self) } else { None }
     }
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
+        if !self.manifest_was_read {
+            // Without a MANIFEST every key would be absent, which is no answer.
+            return Err(match self.checks.untold.first() {
+                Some(reason) => ViewError::CouldNotTell(reason.clone()),
+                None => ViewError::Damaged {
+                    database: self.place.database.clone(),
+                    file: self.place.dir.path().join("CURRENT"),
+                    offset: 0,
+                    detail: "no MANIFEST to read from".to_owned(),
+                },
+            });
+        }
         Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning: leveldb_meaning }))
     }
 }

@@ -52,7 +52,8 @@ pub(crate) fn read(place: &Place, file: &DataFile, role: Role, mut record: impl 
     let mut pending: Vec<Break> = Vec::new();
     file.will_read_all();
     while let Some(event) = records.advance() {
-        if file.meter().interrupted() {
+        // A MANIFEST is read to its end: half of one would look like a damaged one.
+        if role != Role::Manifest && file.meter().interrupted() {
             report.checks.add(Reason::Interrupted);
             break;
         }
@@ -141,6 +142,12 @@ fn judge(place: &Place, file: &DataFile, role: Role, broken: &Break, goes_on: bo
     } else if broken.after == After::Lookalike {
         report.checks.add(Reason::Ambiguous(format!(
             "{}: {} at {offset}, and what stands after it may be a record or a record's content",
+            file.path().display(),
+            state_in_words(broken)
+        )));
+    } else if !broken.can_be_torn {
+        report.checks.add(Reason::Ambiguous(format!(
+            "{}: {} at {offset}, the last of the file: neither cut nor zero, so hardly the end of an unfinished write",
             file.path().display(),
             state_in_words(broken)
         )));

@@ -62,6 +62,8 @@ pub(crate) struct Break {
     pub(crate) attribution: Attribution,
     /// What stands after it in its block.
     pub(crate) after: After,
+    /// Whether a crash can have left this: a file that ends too early, or zeros where nothing was written yet.
+    pub(crate) can_be_torn: bool,
     /// What the second read past the page cache gave.
     pub(crate) second_read: SecondRead,
     /// Whole records that can still be read in what is dropped, following the broken chunk's own length.
@@ -191,6 +193,7 @@ impl<'a> Records<'a> {
             chunk,
             dropped: from_header.len() as u64,
             cuts_record: self.open,
+            can_be_torn: can_be_torn(from_header, &chunk),
             attribution: attribute(from_header, &chunk),
             after,
             second_read: self.file.read_again(from_header, chunk.offset),
@@ -201,6 +204,16 @@ impl<'a> Records<'a> {
         self.open = None;
         self.dropped_before = true;
         result
+    }
+}
+
+/// Other bytes than those written, neither missing nor zero, are not what a crash leaves.
+fn can_be_torn(from_header: &[u8], chunk: &Chunk) -> bool {
+    match chunk.state {
+        ChunkState::ZeroHeader | ChunkState::Overflow => true,
+        ChunkState::Good | ChunkState::UnknownKind | ChunkState::BadChecksum(_) => {
+            from_header.ends_with(&[0; 16]) || zeroed_page(from_header, chunk.offset).is_some()
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 
-use chainstore::{DataDir, Depth, Meter, Options, Outcome, ReadProblem, Silent, inspect};
+use chainstore::{DataDir, Depth, Meter, Options, Outcome, Progress, ReadProblem, Reason, Silent, inspect};
 
 fn root(path: &Path) -> DataDir {
     DataDir::open(path, Arc::new(Meter::new(None, Arc::new(Silent)))).unwrap()
@@ -173,4 +173,22 @@ fn nothing_is_touched() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     let _ = inspect(home.path(), &Options { depth: Depth::Deep, ..Options::default() }).unwrap();
     assert_eq!(state(), before);
+}
+
+/// Whoever stops an inspection gets what is known so far, and never "intact".
+#[test]
+fn an_inspection_that_is_stopped() {
+    struct Stop;
+    impl Progress for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let (home, _) = kit::copy(&kit::fixture("goleveldb/table-deleted"));
+    let stopped = || Options { progress: Arc::new(Stop), ..Options::default() };
+    let inspection = inspect(home.path(), &stopped()).unwrap();
+    assert_eq!(inspection.outcome, Outcome::Damaged, "what the MANIFEST says was known already");
+    assert!(inspection.databases[0].checks.untold.contains(&Reason::Interrupted));
+    let (home, _) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    assert_eq!(inspect(home.path(), &stopped()).unwrap().outcome, Outcome::CouldNotTell);
 }
