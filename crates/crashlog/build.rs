@@ -25,6 +25,8 @@ struct Entry {
     strength: u8,
     #[serde(default)]
     integrity: bool,
+    #[serde(default)]
+    whole: bool,
     emitter: Vec<String>,
     symptom: Option<String>,
     source: String,
@@ -78,6 +80,7 @@ fn write_entry(table: &mut String, entry: &Entry) -> Result<(), String> {
             other => return Err(format!("emitter `{other}`")),
         });
     }
+    let extent = if entry.whole { "Whole" } else { "Part" };
     let symptom = match &entry.symptom {
         Some(word) => format!("Some(Symptom::{})", variant(word)?),
         None => "None".to_owned(),
@@ -86,7 +89,7 @@ fn write_entry(table: &mut String, entry: &Entry) -> Result<(), String> {
         table,
         "Phrase {{ id: {:?}, text: {:?}, with: &{:?}, without: &{:?}, cause: Cause::{cause}, also: &[{also}], \
          polarity: Polarity::{polarity}, strength: Strength::{strength}, places: &[{}], \
-         symptom: {symptom}, source: {:?} }},",
+         extent: Extent::{extent}, symptom: {symptom}, source: {:?} }},",
         entry.id,
         entry.text,
         entry.with,

@@ -1,3 +1,49 @@
-//! The project's own chores.
+//! The project's own chores, one file a command: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask train`.
 
-fn main() {}
+mod fuzz;
+mod session;
+mod test;
+mod tidy;
+mod tools;
+mod train;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The chores of this repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Run every check: format, tidy, lints, tests, docs, dependencies, short fuzz runs
+    Test(test::Options),
+    /// Check the rules of the house that no compiler knows
+    Tidy,
+    /// Train the log model from its data; --report measures it leave-one-group-out
+    Train(train::Options),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().chore {
+        Chore::Test(options) => test::run(&options),
+        Chore::Train(options) => train::run(&options),
+        Chore::Tidy => exit_status(&tidy::check()),
+    }
+}
+
+/// Says in one line what went wrong, if anything did.
+fn exit_status(outcome: &anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

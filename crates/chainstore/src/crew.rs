@@ -78,15 +78,15 @@ impl Work {
 struct Job {
     /// Earlier is sooner: the file that the log names, then databases that are read at the start.
     rank: u8,
-    database: usize,
+    database: u32,
     /// A table, or everything that is not a table.
-    table: Option<usize>,
+    table: Option<u32>,
 }
 
 /// Does all work of all databases.
 pub(crate) fn run(works: &mut [Work], options: &Options, meter: &Meter) {
     let mut jobs = Vec::new();
-    for (database, work) in works.iter_mut().enumerate() {
+    for (database, work) in (0_u32..).zip(works.iter_mut()) {
         let Some(store) = &work.store else { continue };
         let place = &work.found.place;
         let rank = if place.database.start_role() == StartRole::ReadAtStart { 1 } else { 2 };
@@ -107,7 +107,7 @@ pub(crate) fn run(works: &mut [Work], options: &Options, meter: &Meter) {
             scope.spawn(|| {
                 let mut scratch = Scratch::default();
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(work) = works.get(job.database) {
+                    if let Some(work) = usize::try_from(job.database).ok().and_then(|database| works.get(database)) {
                         do_job(work, job, meter, &mut scratch);
                     }
                 }

@@ -5,16 +5,13 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::Advice;
-
-use crate::files::{ReadError, ReadProblem};
 use crate::meter::Meter;
+use crate::read_error::{ReadError, ReadProblem};
 
 /// Pages of the cache, and of most file systems.
 pub const PAGE: u64 = PAGE_BYTES as u64;
@@ -65,7 +62,8 @@ impl DataFile {
 
     /// Tells the system that the file will be read from front to end.
     pub fn will_read_all(&self) {
-        let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::Sequential);
+        #[cfg(target_os = "linux")]
+        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::Sequential);
     }
 
     /// Fills the buffer from `offset`.
@@ -132,7 +130,7 @@ impl DataFile {
     pub fn read_again(&self, first: &[u8], offset: u64) -> SecondRead {
         let start = offset / PAGE * PAGE;
         let end = offset.saturating_add(first.len() as u64).div_ceil(PAGE).saturating_mul(PAGE);
-        let _ = rustix::fs::fadvise(&self.file, start, NonZeroU64::new(end.saturating_sub(start)), Advice::DontNeed);
+        self.drop_cached(start, end);
         let mut buffer = [0; PAGE_BYTES];
         let mut at = offset;
         for piece in first.chunks(buffer.len()) {
@@ -147,6 +145,21 @@ impl DataFile {
         }
         SecondRead::Same
     }
+
+    #[cfg(target_os = "linux")]
+    fn drop_cached(&self, start: u64, end: u64) {
+        let length = std::num::NonZeroU64::new(end.saturating_sub(start));
+        let _ = rustix::fs::fadvise(&self.file, start, length, rustix::fs::Advice::DontNeed);
+    }
+
+    /// The nearest to it there: from now on the file is read past the cache.
+    #[cfg(target_os = "macos")]
+    fn drop_cached(&self, _start: u64, _end: u64) {
+        let _ = rustix::fs::fcntl_nocache(&self.file, true);
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    fn drop_cached(&self, _start: u64, _end: u64) {}
 
     /// An error about this file.
     #[must_use]

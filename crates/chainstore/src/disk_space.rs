@@ -1,6 +1,7 @@
 //! How much room is left on a volume. *Files, read-only.*
 
-use crate::files::{DataDir, ReadError, ReadProblem};
+use crate::files::DataDir;
+use crate::read_error::{ReadError, ReadProblem};
 
 /// What a volume has left for those who are not root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

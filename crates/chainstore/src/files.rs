@@ -10,83 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::data_file::DataFile;
 use crate::meter::Meter;
-
-/// Why something could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {problem}", .path.display())]
-pub struct ReadError {
-    /// What was to be read.
-    pub path: PathBuf,
-    /// What stood against it.
-    pub problem: ReadProblem,
-}
-
-/// What stands against reading.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadProblem {
-    /// It is not there.
-    #[error("no such file or directory")]
-    Missing,
-    /// Not allowed.
-    #[error("permission denied{}", .owner.map(|uid| format!(" (it belongs to user id {uid})")).unwrap_or_default())]
-    Denied {
-        /// Whose it is.
-        owner: Option<u32>,
-    },
-    /// A link that leads out of the inspected directory (or one whose target cannot be proven to lie inside).
-    #[error("a link out of the inspected directory; inspect its target instead")]
-    LinkOut,
-    /// Links that end nowhere.
-    #[error("a loop of links")]
-    LinkLoop,
-    /// A FIFO, socket, device or directory where a file should be.
-    #[error("a {0}, not a file")]
-    NotAFile(&'static str),
-    /// A file where a directory should be.
-    #[error("not a directory")]
-    NotADirectory,
-    /// The file ends before the bytes do.
-    #[error("ends at {length}, {wanted} bytes wanted at {offset}")]
-    Short {
-        /// Where reading began.
-        offset: u64,
-        /// How many bytes were wanted.
-        wanted: u64,
-        /// How long the file is.
-        length: u64,
-    },
-    /// Larger than such a file can sensibly be.
-    #[error("{length} bytes, more than the {limit} that are read of such a file")]
-    TooLarge {
-        /// How long it is.
-        length: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// The system reports an error while reading.
-    #[error("{}", std::io::Error::from_raw_os_error(*.errno))]
-    Io {
-        /// The system's number for it.
-        errno: i32,
-        /// Where it was reading.
-        offset: Option<u64>,
-    },
-}
-
-impl ReadProblem {
-    /// Whether the device itself failed to give the bytes (`EIO` and its kin), which is evidence of its own.
-    #[must_use]
-    pub fn is_device_error(&self) -> bool {
-        matches!(self, Self::Io { errno, .. }
-            if [Errno::IO, Errno::NXIO, Errno::from_raw_os_error(117), Errno::from_raw_os_error(74)]
-                .iter().any(|device| device.raw_os_error() == *errno))
-    }
-}
+use crate::read_error::{ReadError, ReadProblem, problem};
 
 /// What stands under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +26,30 @@ pub enum EntryKind {
     Directory,
     /// A symbolic link.
     Link,
-    /// A FIFO, socket or device; named.
-    Other(&'static str),
+    /// A FIFO.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
+    /// Something that this reader has no word for.
+    Unknown,
+}
+
+impl EntryKind {
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "link",
+            Self::Fifo => "FIFO",
+            Self::Socket => "socket",
+            Self::Device => "device",
+            Self::Unknown => "thing of unknown kind",
+        }
+    }
 }
 
 /// One name in a directory.
@@ -197,7 +148,7 @@ impl DataDir {
         let stat = rustix::fs::fstat(&fd).map_err(|errno| self.error(name, problem(errno, None)))?;
         let entry = describe(name, &stat);
         if entry.kind != EntryKind::File {
-            return Err(self.error(name, ReadProblem::NotAFile(kind_name(entry.kind))));
+            return Err(self.error(name, ReadProblem::NotAFile(entry.kind.name())));
         }
         Ok(DataFile::new(fd, entry.bytes, self.path.join(name), Arc::clone(&self.meter)))
     }
@@ -214,14 +165,21 @@ impl DataDir {
                 rustix::fs::openat(&self.directory, name, flags, Mode::empty())
             })
             .map_err(denied),
-            EntryKind::Other(what) => Err(self.error(name, ReadProblem::NotAFile(what))),
+            other => Err(self.error(name, ReadProblem::NotAFile(other.name()))),
         }
     }
 
+    /// Elsewhere no kernel can be asked to keep a link inside, so none is followed.
+    #[cfg(not(target_os = "linux"))]
+    fn open_link(&self, name: &OsStr, _flags: OFlags) -> Result<OwnedFd, ReadError> {
+        Err(self.error(name, ReadProblem::LinkOut))
+    }
+
     /// Follows a link as long as it stays beneath the directory that the user named; the kernel sees to that.
+    #[cfg(target_os = "linux")]
     fn open_link(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, ReadError> {
         let path = self.path.join(name);
-        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let beneath = rustix::fs::ResolveFlags::BENEATH | rustix::fs::ResolveFlags::NO_MAGICLINKS;
         let open = |flags| rustix::fs::openat2(&self.root, &path, flags, Mode::empty(), beneath);
         let failed = |errno| {
             let problem = match errno {
@@ -233,8 +191,8 @@ impl DataDir {
         let probe = open(OFlags::PATH | OFlags::CLOEXEC).map_err(failed)?;
         let stat = rustix::fs::fstat(&probe).map_err(failed)?;
         match describe(name, &stat).kind {
-            EntryKind::Other(what) => Err(self.error(name, ReadProblem::NotAFile(what))),
-            _ => quietly(flags, open).map_err(failed),
+            EntryKind::File | EntryKind::Directory => quietly(flags, open).map_err(failed),
+            other => Err(self.error(name, ReadProblem::NotAFile(other.name()))),
         }
     }
 
@@ -243,24 +201,15 @@ impl DataDir {
     }
 }
 
-/// Opens without touching the access time, or with, where the system refuses that.
+/// Opens without touching the access time, or with, where the system refuses that or has no word for it.
 fn quietly(flags: OFlags, open: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC;
+    #[cfg(target_os = "linux")]
     match open(flags | OFlags::NOATIME) {
-        Err(Errno::PERM) => open(flags),
-        other => other,
+        Err(Errno::PERM) => {}
+        other => return other,
     }
-}
-
-/// The words for an error number.
-pub(crate) fn problem(errno: Errno, owner: Option<u32>) -> ReadProblem {
-    match errno {
-        Errno::NOENT => ReadProblem::Missing,
-        Errno::ACCESS | Errno::PERM => ReadProblem::Denied { owner },
-        Errno::LOOP => ReadProblem::LinkLoop,
-        Errno::NOTDIR => ReadProblem::NotADirectory,
-        other => ReadProblem::Io { errno: other.raw_os_error(), offset: None },
-    }
+    open(flags)
 }
 
 fn describe(name: &OsStr, stat: &Stat) -> FileEntry {
@@ -268,20 +217,16 @@ fn describe(name: &OsStr, stat: &Stat) -> FileEntry {
         FileType::RegularFile => EntryKind::File,
         FileType::Directory => EntryKind::Directory,
         FileType::Symlink => EntryKind::Link,
-        FileType::Fifo => EntryKind::Other("FIFO"),
-        FileType::Socket => EntryKind::Other("socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => EntryKind::Other("device"),
-        FileType::Unknown => EntryKind::Other("thing of unknown kind"),
+        FileType::Fifo => EntryKind::Fifo,
+        FileType::Socket => EntryKind::Socket,
+        FileType::CharacterDevice | FileType::BlockDevice => EntryKind::Device,
+        FileType::Unknown => EntryKind::Unknown,
     };
     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-    FileEntry { name: name.to_owned(), kind, bytes, changed: (stat.st_mtime, stat.st_mtime_nsec.cast_signed()) }
-}
-
-fn kind_name(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::File => "file",
-        EntryKind::Directory => "directory",
-        EntryKind::Link => "link",
-        EntryKind::Other(what) => what,
+    FileEntry {
+        name: name.to_owned(),
+        kind,
+        bytes,
+        changed: (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
     }
 }

@@ -3,7 +3,8 @@
 //! The user names a home (`config/`, `data/`, `wasm/`) or the data directory alone; nothing outside of what was named is
 //! opened. Of keys only the presence is asked, never the content.
 
-use crate::files::{DataDir, EntryKind, ReadProblem};
+use crate::files::{DataDir, EntryKind};
+use crate::read_error::ReadProblem;
 use crate::{Checks, Reason};
 
 /// What was found of a home.

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use diagnosis::DatabaseName;
 
 use crate::crew::{self, Work};
-use crate::files::{DataDir, ReadError};
+use crate::files::DataDir;
 use crate::meter::Meter;
 use crate::places::{self, FoundPlace};
+use crate::read_error::ReadError;
 use crate::store::{Depth, Prediction};
 use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, live};
 

@@ -1,4 +1,16 @@
 //! Reads the databases of a node on disk without their engines, and says whether they are damaged. *Files, read-only.*
+//!
+//! **The promise on foreign bytes.** No input makes this crate panic, recurse, write, map a file, or allocate out of
+//! proportion to the bytes that are really there; this holds after a checksum fits as well as before. Every field that is
+//! read has a name and an offset, and they travel into the finding. Damage is a value ([`Finding`]); an error means that
+//! nobody could look ([`Reason`]); a check gives good, bad or could-not-tell ([`Check`]). Damage is called proven only
+//! when a second read, past the page cache, gives the same bytes.
+//!
+//! **The way in.** [`inspect`] takes a home, a data directory or one database and gives an [`Inspection`]. Readers of the
+//! node's own records open one database with [`find`] and [`open`] and ask its view ([`KeyValues`]) for keys.
+//!
+//! **In reading order:** bytes ([`Cut`], checksums) → findings and outcomes → files (one place opens them) → which engine
+//! → what engines have in common (`lsm/`) → one folder an engine, behind [`Store`] → all databases at once.
 
 mod cut;
 
@@ -11,6 +23,8 @@ mod meter;
 mod finding;
 
 mod outcome;
+
+mod read_error;
 
 mod files;
 
@@ -76,7 +90,7 @@ pub use density::{Density, density};
 pub use digest::Hash32;
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
-pub use files::{DataDir, EntryKind, FileEntry, ReadError, ReadProblem};
+pub use files::{DataDir, EntryKind, FileEntry};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
 pub use heights::{Heights, Level};
 pub use home::Home;
@@ -88,6 +102,7 @@ pub use node::{NodeOptions, NodeReport, NodeSources, read_node};
 pub use outcome::{Check, Checks, Outcome, Reason};
 pub use places::{FoundPlace, find};
 pub use progress::{Progress, Silent};
+pub use read_error::{ReadError, ReadProblem};
 pub use records::{Records, Source};
 pub use sdk::{CommitInfo, Root, Snapshot, StoreInfo, UpgradeInfo, WasmReport};
 pub use store::{Depth, Place, Prediction, Scratch, Store, TableRef, WINDOW_BYTES, open};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::files::{FileEntry, ReadProblem};
+use crate::files::FileEntry;
+use crate::read_error::ReadProblem;
 use crate::{Checks, Finding, FindingKind, Reason, Severity};
 use diagnosis::DatabaseName;
 

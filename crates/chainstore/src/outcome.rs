@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::files::ReadError;
+use crate::read_error::ReadError;
 use crate::{Finding, Severity, ViewError};
 
 /// What one check gives.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use diagnosis::DatabaseName;
 
 use crate::engine::{Detection, detect, detect_file};
-use crate::files::{DataDir, EntryKind, FileEntry, ReadError};
+use crate::files::{DataDir, EntryKind, FileEntry};
+use crate::read_error::ReadError;
 use crate::store::{Depth, Place};
 use crate::{Checks, Finding, FindingKind, Reason};
 
@@ -90,7 +91,7 @@ fn enter(dir: &DataDir, entries: &[FileEntry], level: usize, queue: &mut Vec<(Da
                         .add(Reason::Unsupported(format!("{}: {engine} is not read by this version", path.display())));
                 }
             }
-            EntryKind::File | EntryKind::Other(_) => {}
+            _ => {}
         }
     }
 }

@@ -49,7 +49,7 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableRef {
     /// The store's own index of it.
-    pub index: usize,
+    pub index: u32,
     /// Its name in the directory.
     pub file: String,
     /// How many bytes its check reads.
@@ -100,7 +100,7 @@ pub trait Store: Send + Sync {
     fn tables(&self) -> Vec<TableRef>;
 
     /// Checks one of them.
-    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks;
+    fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks;
 
     /// Checks journals, and the engine's own log for traces of earlier losses.
     fn check_rest(&self, scratch: &mut Scratch) -> Checks;

@@ -1,7 +1,7 @@
 //! What readers of a node's records see of a database: keys and values as the engine would give them after its next
 //! open, read without the engine.
 
-use crate::files::ReadError;
+use crate::read_error::ReadError;
 use crate::{CutError, Reason};
 use diagnosis::DatabaseName;
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::{
-    Emitter, Level, Record,
+    Emitter, Record,
     features::{Collector, FeatureKey, FeatureName, Features, Standing},
     mask::words,
     phrases::{Matcher, PhraseIndex, Polarity, Strength},
@@ -148,7 +148,10 @@ impl Digest {
 
     /// The features of the log.
     #[must_use]
-    pub fn features(&self, mut collector: Collector) -> (Features, std::collections::BTreeMap<FeatureKey, FeatureName>) {
+    pub fn features(
+        &self,
+        mut collector: Collector,
+    ) -> (Features, std::collections::BTreeMap<FeatureKey, FeatureName>) {
         let decisive = self.decisive();
         collector.ending(decisive.map(|failure| failure.record.emitter));
         for failure in self.failures() {

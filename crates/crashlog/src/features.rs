@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::{
     Emitter, Record,
     mask::{Word, fnv, words},
-    phrases::{PhraseIndex, Polarity, Proof, Strength},
+    phrases::{Phrase, PhraseIndex, Polarity, Proof, Strength},
 };
 
 /// A feature's key: 32 bits of a hash over its kind and content. A vocabulary of a few thousand keys makes a collision with
@@ -72,8 +72,7 @@ impl Collector {
     /// A phrase, once per log and standing.
     pub fn phrase(&mut self, index: PhraseIndex, standing: Standing) {
         let phrase = index.phrase();
-        let key = key("p", phrase.id.as_bytes());
-        self.set(key, UNIT, || FeatureName::Phrase(phrase.id));
+        self.set(phrase_key(phrase), UNIT, || FeatureName::Phrase(phrase.id));
         let polarity = match phrase.polarity {
             Polarity::Damage(Proof::IntegrityCheck) => "integrity",
             Polarity::Damage(Proof::Words) => "damage",
@@ -190,13 +189,21 @@ fn key(kind: &str, content: &[u8]) -> FeatureKey {
     narrow(hash)
 }
 
+/// The key of a phrase's own feature.
+#[must_use]
+pub fn phrase_key(phrase: &Phrase) -> FeatureKey {
+    key("p", phrase.id.as_bytes())
+}
+
 fn key_of_top(frame: &str) -> FeatureKey {
     key("t", frame.as_bytes())
 }
 
 fn fold(kind: &str, first: u64, second: u64) -> FeatureKey {
     let hash = kind.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
-    narrow((hash ^ first.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second.wrapping_mul(0xff51_afd7_ed55_8ccd))
+    narrow(
+        (hash ^ first.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second.wrapping_mul(0xff51_afd7_ed55_8ccd),
+    )
 }
 
 fn narrow(hash: u64) -> FeatureKey {

@@ -1,4 +1,8 @@
 //! From the bytes of a node's log to a witness, in four steps: records → phrases and masked words → score → decision. *No IO.*
+//!
+//! [`Examiner`] takes the bytes of one log in pieces of any size and bounded memory, and gives a [`Finding`].
+
+mod reading;
 
 mod record;
 
@@ -8,8 +12,18 @@ pub mod phrases;
 
 pub mod features;
 
+mod databases;
+
 pub mod digest;
 
 pub mod model;
 
+mod witness;
+
+pub mod explain;
+
+pub mod nearest;
+
+pub use reading::{LogReader, ReadingSummary};
 pub use record::{Emitter, Level, Record};
+pub use witness::{Examiner, Finding, NoTestimony};

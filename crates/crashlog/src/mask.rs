@@ -93,7 +93,11 @@ static CLASS: [bool; 256] = {
     let mut class = [false; 256];
     let mut byte = 0;
     while byte < 256 {
-        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "evaluated by the compiler, byte < 256")]
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::cast_possible_truncation,
+            reason = "evaluated by the compiler, byte < 256"
+        )]
         {
             class[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' || byte >= 128;
         }
@@ -110,7 +114,11 @@ fn mask(word: &str) -> Word<'_> {
     match bytes.first() {
         Some(b'0') if bytes.len() == 1 => return Word::Zero,
         Some(first) if first.is_ascii_digit() => {
-            return if bytes.len() >= ID_LENGTH && !bytes.iter().all(u8::is_ascii_digit) { Word::Id } else { Word::Number };
+            return if bytes.len() >= ID_LENGTH && !bytes.iter().all(u8::is_ascii_digit) {
+                Word::Id
+            } else {
+                Word::Number
+            };
         }
         _ => {}
     }
@@ -164,9 +172,28 @@ fn path<'a>(text: &'a str, start: usize, sink: &mut dyn FnMut(Word<'a>)) -> usiz
 
 /// Parts of a path that say which file it is on any node.
 const KNOWN_PARTS: &[&str] = &[
-    "application.db", "blockstore.db", "state.db", "tx_index.db", "evidence.db", "snapshots", "metadata.db", "cs.wal",
-    "wal", "data", "config", "wasm", "upgrade-info.json", "priv_validator_state.json", "priv_validator_key.json",
-    "node_key.json", "genesis.json", "config.toml", "app.toml", "client.toml", "addrbook.json", "light-client-db",
+    "application.db",
+    "blockstore.db",
+    "state.db",
+    "tx_index.db",
+    "evidence.db",
+    "snapshots",
+    "metadata.db",
+    "cs.wal",
+    "wal",
+    "data",
+    "config",
+    "wasm",
+    "upgrade-info.json",
+    "priv_validator_state.json",
+    "priv_validator_key.json",
+    "node_key.json",
+    "genesis.json",
+    "config.toml",
+    "app.toml",
+    "client.toml",
+    "addrbook.json",
+    "light-client-db",
 ];
 
 #[cfg(test)]
@@ -182,7 +209,9 @@ mod tests {
     #[test]
     fn cause_is_kept_and_identity_stripped() {
         assert_eq!(
-            masked("leveldb/table: corruption on data-block (pos=1953816): checksum mismatch, want=0xc53a8ebc got=0x28a226ee [file=787011.ldb]"),
+            masked(
+                "leveldb/table: corruption on data-block (pos=1953816): checksum mismatch, want=0xc53a8ebc got=0x28a226ee [file=787011.ldb]"
+            ),
             "leveldb table corruption on data block pos <n> checksum mismatch want <n> got <n> file <n> ldb"
         );
         assert_eq!(

@@ -1,4 +1,7 @@
-//! The linear model: integer weights per feature, one score per cause and one for "this replica's own data is damaged".
+//! The linear model: integer weights per feature, one score per cause.
+//!
+//! "This replica's own data is damaged" is not scored by itself: with a hundred labelled cases a second set of weights is
+//! worse than the sum over causes of *probability × how often a restore fixed that cause* (figures in `model/README.md`).
 //!
 //! Weights are trained offline (`cargo xtask train`) and live in `model/weights.bin`, inside the binary. Scores are sums of
 //! integers, and the only floating-point step (the exponential of the displayed probability) is a pure-Rust function, so a log
@@ -12,15 +15,13 @@ use crate::features::{FeatureKey, Features};
 
 /// Number of causes scored.
 pub const CAUSES: usize = Cause::LABELS.len();
-/// Scores per feature: each cause, then damage.
-pub const SCORES: usize = CAUSES + 1;
 /// Weights are in units of 1/1024 nat per unit of a feature; feature values in units of 1/256.
 pub const WEIGHT_UNITS: f64 = 1024.0 * 256.0;
 
 /// Begins every weights file; the digit is the format's version.
 const MAGIC: &[u8; 8] = b"LBMODEL1";
-/// Magic, four 32-bit settings, number of features.
-const HEADER: usize = 8 + 4 * 4 + 4;
+/// Magic, three 32-bit settings, a 32-bit rate per cause, number of features.
+const HEADER: usize = 8 + 4 * 3 + 4 * CAUSES + 4;
 
 /// Why a weights file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,8 +56,8 @@ pub struct Model {
     /// What was fixed together with the weights.
     pub settings: Settings,
     keys: Vec<FeatureKey>,
-    weights: Vec<[i16; SCORES]>,
-    bias: [i16; SCORES],
+    weights: Vec<[i16; CAUSES]>,
+    bias: [i16; CAUSES],
 }
 
 /// Numbers chosen in training, leave-one-group-out, and frozen with the weights.
@@ -64,19 +65,19 @@ pub struct Model {
 pub struct Settings {
     /// Divides cause scores before they become probabilities, in thousandths (temperature).
     pub temperature_thousandths: i32,
-    /// Slope of damage score to log-odds, in thousandths (Platt).
-    pub slope_thousandths: i32,
-    /// Offset of the same, in thousandths of a nat.
-    pub offset_thousandths: i32,
     /// Damage score from which on the log may testify, in thousandths of a nat.
     pub witness_from_thousandths: i32,
+    /// Added to the damage score of a log that meets every condition of a testimony but the score, in thousandths of a nat.
+    pub testimony_thousandths: i32,
+    /// How often restoring local data fixed each cause, in thousandths, in the order of [`Cause::LABELS`].
+    pub restore_fixes_thousandths: [i32; CAUSES],
 }
 
 /// Scores of one log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scores {
-    /// In units of 1/(1024·256) nat: one per cause in the order of [`Cause::LABELS`], then damage.
-    pub raw: [i64; SCORES],
+    /// In units of 1/(1024·256) nat: one per cause in the order of [`Cause::LABELS`].
+    pub raw: [i64; CAUSES],
     /// Features of the log that the model knows.
     pub known: u32,
     /// Features of the log that it has never seen.
@@ -96,16 +97,20 @@ impl Model {
     pub fn empty() -> Self {
         let settings = Settings {
             temperature_thousandths: 1000,
-            slope_thousandths: 1000,
-            offset_thousandths: 0,
             witness_from_thousandths: i32::MAX,
+            testimony_thousandths: 0,
+            restore_fixes_thousandths: [0; CAUSES],
         };
-        Self { settings, keys: Vec::new(), weights: Vec::new(), bias: [0; SCORES] }
+        Self { settings, keys: Vec::new(), weights: Vec::new(), bias: [0; CAUSES] }
     }
 
     /// Builds a model from trained weights; features in any order.
     #[must_use]
-    pub fn from_weights(settings: Settings, bias: [i16; SCORES], mut features: Vec<(FeatureKey, [i16; SCORES])>) -> Self {
+    pub fn from_weights(
+        settings: Settings,
+        bias: [i16; CAUSES],
+        mut features: Vec<(FeatureKey, [i16; CAUSES])>,
+    ) -> Self {
         features.sort_unstable_by_key(|(key, _)| *key);
         features.dedup_by_key(|(key, _)| *key);
         let (keys, weights) = features.into_iter().unzip();
@@ -121,14 +126,20 @@ impl Model {
         }
         let mut cursor = Cursor { bytes: rest };
         let mut header = || cursor.i32().ok_or(short(HEADER));
+        let (temperature_thousandths, witness_from_thousandths) = (header()?, header()?);
+        let testimony_thousandths = header()?;
+        let mut restore_fixes_thousandths = [0; CAUSES];
+        for rate in &mut restore_fixes_thousandths {
+            *rate = header()?;
+        }
         let settings = Settings {
-            temperature_thousandths: header()?,
-            slope_thousandths: header()?,
-            offset_thousandths: header()?,
-            witness_from_thousandths: header()?,
+            temperature_thousandths,
+            witness_from_thousandths,
+            testimony_thousandths,
+            restore_fixes_thousandths,
         };
         let count = usize::try_from(header()?).map_err(|_| ModelError::Magic)?;
-        let expected = count.saturating_mul(4 + 2 * SCORES).saturating_add(HEADER + 2 * SCORES);
+        let expected = count.saturating_mul(4 + 2 * CAUSES).saturating_add(HEADER + 2 * CAUSES);
         if bytes.len() != expected {
             return Err(short(expected));
         }
@@ -151,13 +162,10 @@ impl Model {
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let settings = &self.settings;
-        for number in [
-            settings.temperature_thousandths,
-            settings.slope_thousandths,
-            settings.offset_thousandths,
-            settings.witness_from_thousandths,
-            i32::try_from(self.keys.len()).unwrap_or(i32::MAX),
-        ] {
+        let count = i32::try_from(self.keys.len()).unwrap_or(i32::MAX);
+        let header =
+            [settings.temperature_thousandths, settings.witness_from_thousandths, settings.testimony_thousandths];
+        for number in header.into_iter().chain(settings.restore_fixes_thousandths).chain([count]) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend(self.bias.iter().flat_map(|weight| weight.to_le_bytes()));
@@ -170,7 +178,7 @@ impl Model {
 
     /// Weights of one feature, where the model knows it.
     #[must_use]
-    pub fn weights(&self, key: FeatureKey) -> Option<&[i16; SCORES]> {
+    pub fn weights(&self, key: FeatureKey) -> Option<&[i16; CAUSES]> {
         self.keys.binary_search(&key).ok().and_then(|at| self.weights.get(at))
     }
 
@@ -225,8 +233,8 @@ impl Cursor<'_> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn row(&mut self) -> Option<[i16; SCORES]> {
-        let mut row = [0; SCORES];
+    fn row(&mut self) -> Option<[i16; CAUSES]> {
+        let mut row = [0; CAUSES];
         for weight in &mut row {
             *weight = self.take().map(i16::from_le_bytes)?;
         }

@@ -1,6 +1,28 @@
 //! Crash-loop facts, told from pod objects alone. *No client, no clock.* (design 3, "detect")
+//!
+//! [`observe`] reads one pod object, [`InstanceHistory`] lines up what was seen of one replica over time and over pod UIDs,
+//! [`detect`] decides. `CrashLoopBackOff` is one hint among others: the kubelet shows it only between two tries, and a
+//! pod that is deleted and made again never shows it at all.
+
+mod back_off;
+mod crash;
+mod detect;
+mod history;
+mod observation;
+mod observe;
+mod role;
+mod run;
+
+#[cfg(test)]
+mod tests;
 
 use jiff::Timestamp;
+
+pub use detect::detect;
+pub use history::InstanceHistory;
+pub use observation::{ContainerFacts, ContainerState, Observation, Owner, RestartPolicy, Revision, RevisionScope};
+pub use observe::observe;
+pub use run::{ExitStatus, LastRun};
 
 use crate::ContainerName;
 
@@ -11,7 +33,8 @@ pub struct CrashLoop {
     pub container: ContainerName,
     /// What it is for.
     pub role: ContainerRole,
-    /// How often it died, as far as the objects tell.
+    /// How often it died, as far as the objects tell: Kubernetes' restart counts, added up over the pods. The death whose
+    /// back-off is just being waited out is not in them yet.
     pub crashes: u32,
     /// Its last finished run.
     pub last_run: Option<LastRun>,
@@ -19,8 +42,11 @@ pub struct CrashLoop {
     pub back_off: Option<BackOff>,
     /// How fast it dies, where two or more observations allow to say.
     pub rate: Option<RestartRate>,
-    /// The earliest crash that the observations show.
+    /// The earliest crash that an object *shows*. Restart counts know of earlier ones without their times, so the true
+    /// onset lies between `counted_since` and this.
     pub onset: Option<Timestamp>,
+    /// Before this time none of the counted crashes happened: the start of the first pod, or the last sign of progress.
+    pub counted_since: Option<Timestamp>,
 }
 
 /// What a container of a node's pod is for.
@@ -34,28 +60,6 @@ pub enum ContainerRole {
     Init,
     /// Cosmos-operator's init container that fails on purpose while an image swap is due.
     VersionCheck,
-}
-
-/// One finished run of a container.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastRun {
-    /// How it ended.
-    pub exit: ExitStatus,
-    /// Kubernetes' word for it (`Error`, `Completed`, `OOMKilled`, `ContainerCannotRun` …).
-    pub reason: String,
-    /// When it began.
-    pub started: Option<Timestamp>,
-    /// When it ended.
-    pub finished: Option<Timestamp>,
-}
-
-/// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExitStatus {
-    /// The exit code as Kubernetes gives it (128 + signal for a kill).
-    pub code: i32,
-    /// The signal, where the status or the code tells it.
-    pub signal: Option<i32>,
 }
 
 /// The kubelet's delay.

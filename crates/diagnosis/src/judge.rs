@@ -1,21 +1,22 @@
-//! The judge: vetoes first, then the table of design 4, row for row. *No client, no clock, cannot fail.* Keeps P2, P7, P10, P13.
+//! The judge: vetoes first, then the table of design 4, row for row. *No client, no clock, cannot fail.*
+//! Keeps P2, P7, P10, P13.
 
 use crate::{
-    AppHashQuestion, Cause, Decision, DiskReading, Evidence, LogOpinion, LogReading, Policy, Probability, Row, Siblings,
-    StartRole, Symptom, Verdict, Witness,
-    evidence::{InspectionScope, Memory, Testimony},
-    missing_facts, vetoes,
+    AppHashQuestion, Cause, DatabaseName, Decision, DiskReading, Evidence, InspectionScope, LogOpinion, LogReading,
+    Memory, Policy, Probability, Row, Siblings, StartRole, Symptom, Testimony, Verdict, Veto, Witness, missing_facts,
+    unseen_circumstances, vetoes,
 };
 
 /// Judges one incident.
 ///
 /// A restore needs the disk *and* advancing siblings, a proposal two of the three witnesses; a log alone never says more
-/// than [`Decision::Hold`], and any veto beats every row.
+/// than [`Decision::Hold`], any veto beats every row, and what nobody looked at leaves the word to a human.
 #[must_use]
 pub fn judge(evidence: &Evidence, policy: &Policy) -> Verdict {
-    let vetoes = vetoes(evidence, policy);
+    let vetoes = vetoes(evidence);
+    let unseen = unseen_circumstances(&evidence.circumstances);
     let (row, by_table) = read_table(evidence, policy);
-    let decision = if vetoes.is_empty() { by_table } else { Decision::Hold };
+    let decision = decide(by_table, &vetoes, &unseen);
     let (cause, probability, other_cause) = name_cause(evidence, policy);
     Verdict {
         cause,
@@ -25,11 +26,21 @@ pub fn judge(evidence: &Evidence, policy: &Policy) -> Verdict {
         row,
         witnesses: witnesses(evidence),
         vetoes,
+        unseen,
         missing: missing_facts(evidence),
     }
 }
 
-/// The first column of the table. The app-hash row asks for a symptom instead, see [`has_app_hash_mismatch`].
+/// Any veto beats every row. P13: a veto that nobody looked for is not an absent veto, so nothing acts alone past one.
+fn decide(by_table: Decision, vetoes: &[Veto], unseen: &[&str]) -> Decision {
+    match by_table {
+        _ if !vetoes.is_empty() => Decision::Hold,
+        Decision::Restore if !unseen.is_empty() => Decision::Propose,
+        allowed => allowed,
+    }
+}
+
+/// The first column of the table. The app-hash row asks for a symptom instead, see [`is_app_hash_mismatch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Log {
     /// "damage (log witness)"
@@ -57,21 +68,33 @@ enum Disk {
     Nothing,
 }
 
+/// The third column of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Peers {
+    /// "advancing", and not only on another image
+    Advancing,
+    /// "unknown (none, or RPC out of reach)"; also those whose image differs, for they say nothing about this one
+    Unknown,
+    /// nobody advances: a veto beside the table
+    Halted,
+}
+
 /// The table of design 4. Lay it beside the code: the rows stand in its order.
 fn read_table(evidence: &Evidence, policy: &Policy) -> (Row, Decision) {
-    use Siblings::{Advancing, Unknown};
-    let log = log_column(&evidence.log, policy);
+    let log = log_column(evidence, policy);
     let disk = disk_column(&evidence.disk, &evidence.log);
-    let app_hash = has_app_hash_mismatch(&evidence.log);
-    match (log, disk, &evidence.siblings) {
-        (Log::Damage, Disk::Damaged, Advancing { .. }) => (Row::LogAndDisk, Decision::Restore),
-        (Log::Silent, Disk::Damaged, Advancing { .. }) => (Row::DiskAlone, Decision::Restore),
-        (Log::Damage, Disk::Damaged, Unknown) => (Row::SiblingsUnknown, Decision::Propose),
-        (Log::Damage, Disk::CouldNotTell, Advancing { .. }) => (Row::DiskCouldNotTell, Decision::Propose),
-        (Log::Elsewhere, Disk::Damaged, Advancing { .. }) => (Row::LogPointsElsewhere, Decision::Propose),
+    let peers = peers_column(&evidence.siblings);
+    let app_hash = is_app_hash_mismatch(evidence, policy);
+    let same_image_passes = passes_on_same_image(&evidence.siblings);
+    match (log, disk, peers) {
+        (Log::Damage, Disk::Damaged, Peers::Advancing) => (Row::LogAndDisk, Decision::Restore),
+        (Log::Silent, Disk::Damaged, Peers::Advancing) => (Row::DiskAlone, Decision::Restore),
+        (Log::Damage, Disk::Damaged, Peers::Unknown) => (Row::SiblingsUnknown, Decision::Propose),
+        (Log::Damage, Disk::CouldNotTell, Peers::Advancing) => (Row::DiskCouldNotTell, Decision::Propose),
+        (Log::Elsewhere, Disk::Damaged, Peers::Advancing) => (Row::LogPointsElsewhere, Decision::Propose),
         (Log::Damage, Disk::Intact | Disk::IntactIavlHashesRight, _) => (Row::DiskIntact, Decision::Hold),
         (_, Disk::OnlyRebuildable, _) => (Row::OnlyRebuildable, Decision::Hold),
-        (_, Disk::IntactIavlHashesRight, Advancing { app_hash: AppHashQuestion::SameImagePasses, .. }) if app_hash => {
+        (_, Disk::IntactIavlHashesRight, Peers::Advancing) if app_hash && same_image_passes => {
             (Row::AppHashSameImagePasses, Decision::Propose)
         }
         (_, Disk::Intact | Disk::IntactIavlHashesRight, _) if app_hash => (Row::AppHash, Decision::Hold),
@@ -79,22 +102,48 @@ fn read_table(evidence: &Evidence, policy: &Policy) -> (Row, Decision) {
     }
 }
 
-fn log_column(log: &LogReading, policy: &Policy) -> Log {
-    match log {
-        LogReading::Read(opinion) if opinion.testimony == Testimony::Witness => Log::Damage,
-        LogReading::Read(opinion) if points_elsewhere(opinion, policy) => Log::Elsewhere,
-        LogReading::Read(_) | LogReading::Abstained(_) | LogReading::NotRead => Log::Silent,
+fn log_column(evidence: &Evidence, policy: &Policy) -> Log {
+    if points_elsewhere(evidence, policy).next().is_some() {
+        Log::Elsewhere
+    } else if opinion(&evidence.log).is_some_and(is_witness_of_damage) {
+        Log::Damage
+    } else {
+        Log::Silent
     }
 }
 
-fn points_elsewhere(opinion: &LogOpinion, policy: &Policy) -> bool {
-    !opinion.cause.is_local_damage()
-        && opinion.cause != Cause::Unknown
-        && opinion.probability >= policy.elsewhere_from
+fn opinion(log: &LogReading) -> Option<&LogOpinion> {
+    match log {
+        LogReading::Read(opinion) => Some(opinion),
+        LogReading::Abstained(_) | LogReading::NotRead => None,
+    }
 }
 
-fn has_app_hash_mismatch(log: &LogReading) -> bool {
-    matches!(log, LogReading::Read(opinion) if opinion.symptoms.contains(&Symptom::AppHashMismatch))
+/// "Damage (log witness)" takes both: a strong opinion about something else is no witness of damage.
+fn is_witness_of_damage(opinion: &LogOpinion) -> bool {
+    opinion.testimony == Testimony::Witness && opinion.cause.is_local_damage()
+}
+
+/// The causes other than damage that explain the crash, by Kubernetes' own word or by the log with p ≥ 0.7.
+fn points_elsewhere(evidence: &Evidence, policy: &Policy) -> impl Iterator<Item = (Cause, Probability)> {
+    // A policy can ask for more caution, never for less.
+    let from = policy.elsewhere_from.min(Policy::ELSEWHERE_FROM_AT_MOST);
+    let by_log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(_, p)| *p >= from);
+    reported_by_kubernetes(evidence)
+        .into_iter()
+        .chain(by_log)
+        .filter(|(cause, _)| !cause.is_local_damage() && *cause != Cause::Unknown)
+}
+
+/// What keeps the container from starting at all, if anything does.
+fn reported_by_kubernetes(evidence: &Evidence) -> Option<(Cause, Probability)> {
+    evidence.circumstances.start_failure.as_ref().map(|failure| (failure.cause, REPORTED_BY_KUBERNETES))
+}
+
+/// "App-hash mismatch": the log shows one, and no other cause but the wrong binary that the siblings may refute.
+fn is_app_hash_mismatch(evidence: &Evidence, policy: &Policy) -> bool {
+    opinion(&evidence.log).is_some_and(|it| it.symptoms.contains(&Symptom::AppHashMismatch))
+        && points_elsewhere(evidence, policy).all(|(cause, _)| cause == Cause::WrongBinary)
 }
 
 fn disk_column(disk: &DiskReading, log: &LogReading) -> Disk {
@@ -106,11 +155,14 @@ fn disk_column(disk: &DiskReading, log: &LogReading) -> Disk {
         DiskReading::Intact { scope: InspectionScope::AllChecks } => Disk::Intact,
         DiskReading::Intact { scope: InspectionScope::AllChecksAndIavlHashes } => Disk::IntactIavlHashesRight,
         DiskReading::Damaged(databases) | DiskReading::Inconsistent(databases) => {
-            let named_by_log = |name| matches!(log, LogReading::Read(opinion) if opinion.databases.contains(name));
-            let rebuildable = |name: &crate::DatabaseName| name.start_role() == StartRole::CanBeRebuilt;
-            if databases.iter().any(|name| {
-                name.start_role() == StartRole::ReadAtStart || (named_by_log(name) && !rebuildable(name))
-            }) {
+            let named_by_log = |name: &DatabaseName| opinion(log).is_some_and(|it| it.databases.contains(name));
+            let explains_the_crash = |name: &DatabaseName| match name.start_role() {
+                StartRole::ReadAtStart => true,
+                StartRole::CanBeRebuilt => false,
+                StartRole::Other => named_by_log(name),
+            };
+            let rebuildable = |name: &DatabaseName| name.start_role() == StartRole::CanBeRebuilt;
+            if databases.iter().any(explains_the_crash) {
                 Disk::Damaged
             } else if !databases.is_empty() && databases.iter().all(rebuildable) {
                 Disk::OnlyRebuildable
@@ -121,46 +173,61 @@ fn disk_column(disk: &DiskReading, log: &LogReading) -> Disk {
     }
 }
 
+fn peers_column(siblings: &Siblings) -> Peers {
+    match siblings {
+        Siblings::Halted { .. } | Siblings::Advancing { count: 0, .. } => Peers::Halted,
+        Siblings::Unknown | Siblings::Advancing { app_hash: AppHashQuestion::SameImageDoesNot, .. } => Peers::Unknown,
+        Siblings::Advancing { .. } => Peers::Advancing,
+    }
+}
+
+fn passes_on_same_image(siblings: &Siblings) -> bool {
+    matches!(siblings, Siblings::Advancing { app_hash: AppHashQuestion::SameImagePasses, .. })
+}
+
 /// Who testified, in the order log, disk, peers.
 fn witnesses(evidence: &Evidence) -> Vec<Witness> {
-    let log = matches!(&evidence.log, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
-    let disk = matches!(evidence.disk, DiskReading::Damaged(_) | DiskReading::Inconsistent(_));
-    let peers = matches!(evidence.siblings, Siblings::Advancing { .. });
+    let log = opinion(&evidence.log).is_some_and(is_witness_of_damage);
+    let disk = matches!(disk_column(&evidence.disk, &evidence.log), Disk::Damaged | Disk::OnlyRebuildable);
+    let peers = peers_column(&evidence.siblings) == Peers::Advancing;
     [(log, Witness::Log), (disk, Witness::Disk), (peers, Witness::Peers)]
         .into_iter()
         .filter_map(|(testifies, witness)| testifies.then_some(witness))
         .collect()
 }
 
-/// What the disk proves, else what Kubernetes knows for certain, else what the log says.
-fn name_cause(evidence: &Evidence, policy: &Policy) -> (Cause, Probability, Option<Cause>) {
-    const PROVEN: Probability = Probability::from_thousandths(990);
-    const REPORTED_BY_KUBERNETES: Probability = Probability::from_thousandths(950);
+const PROVEN: Probability = Probability::from_thousandths(990);
+const REPORTED_BY_KUBERNETES: Probability = Probability::from_thousandths(950);
+/// The damage is proven, but most nodes stay up with it: that this one dies of it is not.
+const OF_WHAT_CAN_BE_REBUILT: Probability = Probability::from_thousandths(600);
 
-    let from_log = match &evidence.log {
-        LogReading::Read(opinion) => Some((opinion.cause, opinion.probability)),
-        LogReading::Abstained(_) | LogReading::NotRead => None,
+/// What the disk proves, else what Kubernetes knows for certain, else what the log says; then the other one to name.
+fn name_cause(evidence: &Evidence, policy: &Policy) -> (Cause, Probability, Option<Cause>) {
+    let elsewhere = points_elsewhere(evidence, policy).next();
+    let oom = (evidence.circumstances.memory == Memory::OomKilled).then_some((Cause::Oom, REPORTED_BY_KUBERNETES));
+    let log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(cause, _)| *cause != Cause::Unknown);
+    let on_disk = cause_on_disk(&evidence.disk);
+    let damage_by_log = log.filter(|(cause, _)| cause.is_local_damage());
+    let by_weight = match disk_column(&evidence.disk, &evidence.log) {
+        Disk::Damaged => [Some((on_disk, PROVEN)), elsewhere, oom],
+        Disk::OnlyRebuildable => [elsewhere.or(oom).or(damage_by_log), Some((on_disk, OF_WHAT_CAN_BE_REBUILT)), None],
+        _ => [oom, reported_by_kubernetes(evidence), log],
     };
-    let elsewhere = log_column(&evidence.log, policy) == Log::Elsewhere;
-    let on_disk = match &evidence.disk {
+    let mut named = by_weight.into_iter().flatten();
+    let (cause, probability) = named.next().unwrap_or((Cause::Unknown, Probability::ZERO));
+    (cause, probability, named.map(|(other, _)| other).find(|other| *other != cause))
+}
+
+fn cause_on_disk(disk: &DiskReading) -> Cause {
+    match disk {
+        DiskReading::Damaged(databases) if databases.iter().all(|name| name.as_str() == "cs.wal") => {
+            Cause::WalCorruption
+        }
         DiskReading::Damaged(_) => Cause::PhysicalCorruption,
         DiskReading::Inconsistent(_) => Cause::LogicalInconsistency,
         _ => Cause::Unknown,
-    };
-    match (disk_column(&evidence.disk, &evidence.log), from_log) {
-        (Disk::Damaged, Some((also, _))) if elsewhere => return (on_disk, PROVEN, Some(also)),
-        (Disk::Damaged, _) => return (on_disk, PROVEN, None),
-        (Disk::OnlyRebuildable, Some((cause, p))) if elsewhere => return (cause, p, Some(on_disk)),
-        (Disk::OnlyRebuildable, _) => return (on_disk, PROVEN, None),
-        _ => {}
-    }
-    if evidence.circumstances.memory == Memory::OomKilled {
-        let other = from_log.map(|(cause, _)| cause).filter(|cause| !matches!(cause, Cause::Oom | Cause::Unknown));
-        return (Cause::Oom, REPORTED_BY_KUBERNETES, other);
-    }
-    match (from_log, &evidence.circumstances.start_failure) {
-        (None | Some((Cause::Unknown, _)), Some(failure)) => (failure.cause, REPORTED_BY_KUBERNETES, None),
-        (Some((cause, probability)), _) => (cause, probability, None),
-        (None, None) => (Cause::Unknown, Probability::ZERO, None),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ mod crashloop;
 
 mod evidence;
 
+mod circumstances;
+
 mod policy;
 
 mod veto;
@@ -25,16 +27,25 @@ mod judge;
 
 mod verdict;
 
+mod advice;
+
+pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
-pub use crashloop::{BackOff, ContainerRole, CrashLoop, ExitStatus, LastRun, RestartRate};
+pub use circumstances::{
+    Circumstances, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut, SigningRisk, Space,
+    StartFailure, UpgradePlan, Victims,
+};
+pub use crashloop::{
+    BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,
+    Observation, Owner, RestartPolicy, RestartRate, Revision, RevisionScope, detect, observe,
+};
 pub use evidence::{
-    AppHashQuestion, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, ImageFreshness,
-    InspectionScope, Lock, LogAbstention, LogOpinion, Memory, Recurrence, Space, StartFailure, Testimony,
-    LogReading, NodeHealth, RollOut, Siblings, SigningRisk, StartRole, Symptom, UpgradePlan,
+    AppHashQuestion, CrashLoopReading, DatabaseName, DiskReading, Evidence, InspectionScope, LogAbstention, LogOpinion,
+    LogReading, Siblings, StartRole, Symptom, Testimony,
 };
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};
 pub use names::{ClaimName, ContainerName, Height, InstanceName, NodeName, Probability, Uid};
 pub use policy::Policy;
 pub use verdict::{Decision, Row, Verdict, Witness};
-pub use veto::{Veto, vetoes};
+pub use veto::{Veto, unseen_circumstances, vetoes};

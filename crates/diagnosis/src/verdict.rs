@@ -123,6 +123,8 @@ pub struct Verdict {
     pub witnesses: Vec<Witness>,
     /// What forbids a restore; all of them, not the first.
     pub vetoes: Vec<Veto>,
+    /// Circumstances nobody looked at, in words: while there is one, the table's `restore` is only proposed (P13).
+    pub unseen: Vec<&'static str>,
     /// Which facts would settle it, and how to get them.
     pub missing: Vec<MissingFact>,
 }

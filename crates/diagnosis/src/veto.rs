@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    DiskReading, Evidence, ImageFreshness, NodeHealth, Policy, RollOut, Siblings, SigningRisk, UpgradePlan,
-    evidence::{EvidenceAge, Lock, Memory, Recurrence, Space},
+    Circumstances, DiskReading, Evidence, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut,
+    Siblings, SigningRisk, Space, UpgradePlan, Victims,
 };
 
 /// One reason to hold. Vetoes are collected, all of them, before the table is read.
@@ -52,7 +52,9 @@ impl fmt::Display for Veto {
             Self::Oom => f.write_str("the process was killed for memory (OOMKilled)"),
             Self::LockHeld(who) => write!(f, "a live process holds the database lock: {who}"),
             Self::NodeSick(what) => write!(f, "the machine is sick: {what}"),
-            Self::ReadsDiffer => f.write_str("the same block read differently twice: the host's memory or disk is sick"),
+            Self::ReadsDiffer => {
+                f.write_str("the same block read differently twice: the host's memory or disk is sick")
+            }
             Self::MaySign(why) => write!(f, "the node may sign blocks: {why}"),
             Self::CameBack => f.write_str("the same damage came back after a restore: sick host or bad source"),
             Self::Limit(which) => write!(f, "limit in force: {which}"),
@@ -63,40 +65,55 @@ impl fmt::Display for Veto {
 
 /// Collects every veto, in the order of the design.
 #[must_use]
-pub fn vetoes(evidence: &Evidence, policy: &Policy) -> Vec<Veto> {
-    let around = &evidence.circumstances;
+pub fn vetoes(evidence: &Evidence) -> Vec<Veto> {
+    // No `..`: a circumstance that is added later must be asked here before it compiles.
+    let Circumstances {
+        upgrade,
+        image,
+        roll_out,
+        victims,
+        space,
+        memory,
+        lock,
+        node,
+        signing,
+        recurrence,
+        evidence_age,
+        limits,
+        start_failure: _, // a cause, not a veto: the table's first column asks for it
+    } = &evidence.circumstances;
     let mut found = Vec::new();
-    if matches!(evidence.siblings, Siblings::Halted { .. }) {
+    if matches!(evidence.siblings, Siblings::Halted { .. } | Siblings::Advancing { count: 0, .. }) {
         found.push(Veto::NobodyAdvancing);
     }
-    if let UpgradePlan::Due(plan) = &around.upgrade {
+    if let UpgradePlan::Due(plan) = upgrade {
         found.push(Veto::UpgradeDue(plan.clone()));
     }
-    if let ImageFreshness::Changed(what) = &around.image {
+    if let ImageFreshness::Changed(what) = image {
         found.push(Veto::ImageChanged(what.clone()));
     }
-    if let RollOut::InProgress(what) = &around.roll_out {
+    if let RollOut::InProgress(what) = roll_out {
         found.push(Veto::RollOutInProgress(what.clone()));
     }
-    if around.other_victims.len() > usize::try_from(policy.other_victims_max).unwrap_or(usize::MAX) {
-        found.push(Veto::OtherVictims(around.other_victims.clone()));
+    if let Victims::Others(names) = victims {
+        found.push(Veto::OtherVictims(names.clone()));
     }
-    if let Space::Exhausted(what) = &around.space {
+    if let Space::Exhausted(what) = space {
         found.push(Veto::DiskFull(what.clone()));
     }
-    if around.memory == Memory::OomKilled {
+    if *memory == Memory::OomKilled {
         found.push(Veto::Oom);
     }
-    if let Lock::HeldByLiveProcess(who) = &around.lock {
+    if let Lock::HeldByLiveProcess(who) = lock {
         found.push(Veto::LockHeld(who.clone()));
     }
-    if let NodeHealth::Sick(what) = &around.node {
+    if let NodeHealth::Sick(what) = node {
         found.push(Veto::NodeSick(what.clone()));
     }
     if matches!(evidence.disk, DiskReading::ReadsDiffer(_)) {
         found.push(Veto::ReadsDiffer);
     }
-    match &around.signing {
+    match signing {
         SigningRisk::NeverSigns => {}
         SigningRisk::MaySign(why) => found.push(Veto::MaySign(why.clone())),
         // P10: unknown refuses like "may sign"; a second signer with an older state can cost a validator its stake.
@@ -104,12 +121,49 @@ pub fn vetoes(evidence: &Evidence, policy: &Policy) -> Vec<Veto> {
             found.push(Veto::MaySign("nobody has shown that its key is in no validator set".to_owned()));
         }
     }
-    if around.recurrence == Recurrence::CameBack {
+    if *recurrence == Recurrence::CameBack {
         found.push(Veto::CameBack);
     }
-    found.extend(around.limits.iter().cloned().map(Veto::Limit));
-    if around.evidence_age == EvidenceAge::OlderThanARestart {
+    found.extend(limits.iter().cloned().map(Veto::Limit));
+    if *evidence_age == EvidenceAge::OlderThanARestart {
         found.push(Veto::StaleEvidence);
     }
     found
+}
+
+/// The circumstances that could hold a veto and that nobody looked at, in words and in the order of the design.
+///
+/// They forbid nothing, but nothing acts alone past one (P13). Signing is not among them: there unknown is a veto (P10).
+#[must_use]
+pub fn unseen_circumstances(around: &Circumstances) -> Vec<&'static str> {
+    let Circumstances {
+        upgrade,
+        image,
+        roll_out,
+        victims,
+        space,
+        memory,
+        lock,
+        node,
+        signing: _,
+        recurrence,
+        evidence_age,
+        limits: _,
+        start_failure: _,
+    } = around;
+    [
+        (*upgrade == UpgradePlan::Unknown, "the upgrade plan"),
+        (*image == ImageFreshness::Unknown, "changes of image, arguments or configuration"),
+        (*roll_out == RollOut::Unknown, "the workload's rollout"),
+        (*victims == Victims::Unknown, "whether other replicas fail alike"),
+        (*space == Space::Unknown, "free bytes and inodes"),
+        (*memory == Memory::Unknown, "memory kills"),
+        (*lock == Lock::Unknown, "the database lock"),
+        (*node == NodeHealth::Unknown, "the machine's health"),
+        (*recurrence == Recurrence::Unknown, "earlier restores"),
+        (*evidence_age == EvidenceAge::Unknown, "restarts since the evidence was taken"),
+    ]
+    .into_iter()
+    .filter_map(|(unknown, name)| unknown.then_some(name))
+    .collect()
 }

@@ -1,3 +1,37 @@
-//! The `loopbreaker` binary.
+//! The `loopbreaker` binary: files in, a verdict out. *No client, no network.*
+//!
+//! One file a command; each reads, makes one call into the pure part and prints once. The exit status is decided in
+//! [`exit`] alone.
 
-fn main() {}
+mod bundle;
+mod cli;
+mod command_line;
+mod completions;
+mod diagnose;
+mod evaluate;
+mod examine;
+mod exit;
+mod incident;
+mod log_part;
+mod man;
+mod names_known;
+mod progress;
+mod report;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    exit::code(run(cli::Cli::parse()))
+}
+
+fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
+    match cli.command {
+        cli::Command::Diagnose(arguments) => diagnose::run(&arguments),
+        cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
+        cli::Command::Man(arguments) => man::run(&arguments),
+        cli::Command::Completions(arguments) => completions::run(&arguments),
+    }
+}

@@ -5,9 +5,10 @@
 use diagnosis::DatabaseName;
 use serde::Deserialize;
 
-use crate::files::{DataDir, ReadProblem};
+use crate::files::DataDir;
 use crate::home::Home;
 use crate::json::{self, JsonRead};
+use crate::read_error::ReadProblem;
 use crate::{Checks, Finding, FindingKind, Reason};
 
 /// A signing state has some hundred bytes.

@@ -7,7 +7,8 @@
 use diagnosis::DatabaseName;
 
 use crate::cometbft::wal::{WalEnd, WalRecords, read_wal};
-use crate::files::{DataDir, EntryKind, ReadProblem};
+use crate::files::{DataDir, EntryKind};
+use crate::read_error::ReadProblem;
 use crate::{Checks, Finding, FindingKind, Reason};
 
 /// Files rotate at 10 MiB, checked every five seconds; what is larger than this is no consensus log.

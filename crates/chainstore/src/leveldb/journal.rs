@@ -18,6 +18,8 @@ pub(crate) struct JournalReport {
     pub(crate) dropped_by_damage: u64,
     /// Whole records in what it drops that can still be read.
     pub(crate) salvaged: Vec<Vec<u8>>,
+    /// The number from which the engine goes on counting; it sees no write above.
+    pub(crate) sequence: u64,
 }
 
 /// The journals that the engine replays, oldest first.
@@ -94,6 +96,7 @@ pub(crate) fn read(
         report.dropped_by_damage = report.dropped_by_damage.saturating_add(log.dropped_by_damage);
         report.salvaged.extend(log.salvaged);
     }
+    report.sequence = sequence.lowest;
     report
 }
 

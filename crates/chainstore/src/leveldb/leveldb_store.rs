@@ -17,6 +17,15 @@ use crate::{Checks, Engine, Finding, FindingKind, KeyValues, Reason, ViewError};
 /// Tables made of a journal are as large as the engine's write buffer: 4 MiB, at most some hundred.
 const FLUSHED_BYTES_MAX: u64 = 256 << 20;
 
+/// Which writes are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Snapshot {
+    /// Those that the engine would see.
+    Engine,
+    /// All that are there.
+    Everything,
+}
+
 /// A LevelDB directory whose entry point and MANIFEST have been read.
 pub(crate) struct LevelDbStore {
     pub(crate) place: Place,
@@ -91,7 +100,7 @@ impl LevelDbStore {
     fn gap(&self, number: u64) -> Gap {
         let live = self.tables.iter().find(|table| table.number == number && table.bytes <= FLUSHED_BYTES_MAX);
         let Some(live) = live else { return Gap::Unknown };
-        let run = LevelRun::new(vec![live], Arc::new(Tables::new(&self.place, table_file)));
+        let run = LevelRun::new(vec![live], Arc::new(Tables::new(&self.place, table_file)), u64::MAX);
         let Ok(mut cursor) = run.cursor(&[]) else { return Gap::Unknown };
         let (mut count, mut lowest, mut highest) = (0_u64, u64::MAX, 0_u64);
         loop {
@@ -112,7 +121,7 @@ impl LevelDbStore {
     }
 
     /// The runs that the engine would read after its next open.
-    pub(crate) fn runs(&self) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
+    pub(crate) fn runs(&self, snapshot: Snapshot) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
         let reader = Arc::new(Tables::new(&self.place, table_file));
         let mut memory = MemTable::default();
         let report = journal::read(&self.place, &self.version, self.engine, |write| {
@@ -120,6 +129,10 @@ impl LevelDbStore {
         });
         // Damage in a journal is a finding; the view shows what the engine would be left with. What could not be read
         // at all must not pass as an absent key.
+        let snapshot = match snapshot {
+            Snapshot::Engine => report.sequence,
+            Snapshot::Everything => u64::MAX,
+        };
         if let Some(reason) = report.checks.untold.into_iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))) {
             return Err(ViewError::CouldNotTell(reason));
         }
@@ -130,7 +143,7 @@ impl LevelDbStore {
         let mut levels: Vec<Vec<&LiveTable>> = Vec::new();
         for table in &self.tables {
             if table.level == 0 {
-                runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))));
+                runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), snapshot)));
                 continue;
             }
             let level = usize::from(table.level);
@@ -142,7 +155,7 @@ impl LevelDbStore {
             }
         }
         for tables in levels.into_iter().filter(|tables| !tables.is_empty()) {
-            runs.push(Box::new(LevelRun::new(tables, Arc::clone(&reader))));
+            runs.push(Box::new(LevelRun::new(tables, Arc::clone(&reader), snapshot)));
         }
         Ok(runs)
     }
@@ -161,14 +174,16 @@ impl Store for LevelDbStore {
 
     fn tables(&self) -> Vec<TableRef> {
         let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
-        let there = self.tables.iter().enumerate().filter(|(_, table)| !self.missing.contains(&table.number));
+        let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
         there
             .map(|(index, table)| TableRef { index, file: table_file(&self.place, table.number), bytes: bytes(table) })
             .collect()
     }
 
-    fn check_table(&self, index: usize, scratch: &mut Scratch) -> Checks {
-        let Some(live) = self.tables.get(index) else { return Checks::default() };
+    fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
+        let Some(live) = usize::try_from(index).ok().and_then(|index| self.tables.get(index)) else {
+            return Checks::default();
+        };
         match self.place.dir.file(table_file(&self.place, live.number)) {
             Ok(file) => table::check(&self.place, live, &file, scratch),
             Err(error) => {
@@ -193,6 +208,6 @@ impl Store for LevelDbStore {
     }
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
-        Ok(Box::new(Merged { runs: self.runs()?, meaning: leveldb_meaning }))
+        Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning: leveldb_meaning }))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::leveldb::LevelDbStore;
 use crate::leveldb::batch::Batch;
-use crate::leveldb::leveldb_store::table_file;
+use crate::leveldb::leveldb_store::{Snapshot, table_file};
 use crate::leveldb::manifest::LiveTable;
 use crate::leveldb::view::{LevelRun, Tables};
 use crate::leveldb::{journal, names};
@@ -69,11 +69,11 @@ fn count(store: &LevelDbStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<
     if bytes > COUNTED_BYTES_MAX {
         return Ok((None, None));
     }
-    let kept = keys(&Merged { runs: store.runs()?, meaning: leveldb_meaning })?;
-    let mut runs = store.runs()?;
+    let kept = keys(&Merged { runs: store.runs(Snapshot::Engine)?, meaning: leveldb_meaning })?;
+    let mut runs = store.runs(Snapshot::Everything)?;
     let reader = Arc::new(Tables::new(&store.place, table_file));
     for table in &doomed {
-        runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader))) as Box<dyn Run + '_>);
+        runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), u64::MAX)) as Box<dyn Run + '_>);
     }
     let mut memory = MemTable::default();
     for record in salvaged {

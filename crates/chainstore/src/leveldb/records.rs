@@ -5,8 +5,8 @@
 
 use crate::attribution::{flip_in_covered, flip_in_masked_checksum};
 use crate::data_file::{DataFile, PAGE, SecondRead};
-use crate::files::{ReadError, ReadProblem};
 use crate::lsm::framing::{Blocks, Chunk, ChunkState, LEGACY, chunk_at, covered, next_good_chunk};
+use crate::read_error::{ReadError, ReadProblem};
 use crate::{Attribution, crc32c, unmask};
 
 const FULL: u8 = 1;

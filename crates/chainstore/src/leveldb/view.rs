@@ -79,12 +79,15 @@ impl<'s> Tables<'s> {
 pub(crate) struct LevelRun<'s> {
     tables: Vec<&'s LiveTable>,
     reader: Arc<Tables<'s>>,
+    snapshot: u64,
 }
 
 impl<'s> LevelRun<'s> {
-    pub(crate) fn new(mut tables: Vec<&'s LiveTable>, reader: Arc<Tables<'s>>) -> Self {
+    /// Writes with a number above `snapshot` are not seen: an engine that lost the end of its MANIFEST counts from an
+    /// older number, and does not see what tables hold beyond it.
+    pub(crate) fn new(mut tables: Vec<&'s LiveTable>, reader: Arc<Tables<'s>>, snapshot: u64) -> Self {
         tables.sort_by(|a, b| internal_key::compare(&a.smallest, &b.smallest));
-        Self { tables, reader }
+        Self { tables, reader, snapshot }
     }
 
     fn broken(&self, open: &OpenTable, offset: u64, error: &CutError) -> ViewError {
@@ -247,8 +250,8 @@ impl LevelCursor<'_, '_> {
     }
 }
 
-impl RunCursor for LevelCursor<'_, '_> {
-    fn advance(&mut self) -> Result<Option<RunEntry>, ViewError> {
+impl LevelCursor<'_, '_> {
+    fn next_write(&mut self) -> Result<Option<RunEntry>, ViewError> {
         if let Some(entry) = self.pending.take() {
             return Ok(Some(entry));
         }
@@ -269,6 +272,17 @@ impl RunCursor for LevelCursor<'_, '_> {
                 self.place = Some(position);
             } else {
                 self.table = self.table.saturating_add(1);
+            }
+        }
+    }
+}
+
+impl RunCursor for LevelCursor<'_, '_> {
+    fn advance(&mut self) -> Result<Option<RunEntry>, ViewError> {
+        loop {
+            match self.next_write()? {
+                Some(entry) if entry.trailer >> 8 > self.run.snapshot => {}
+                other => return Ok(other),
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::attribution::{self, BadBlock};
 use crate::data_file::{DataFile, SecondRead};
-use crate::files::{ReadError, ReadProblem};
 use crate::lsm::block::{Handle, Trailer};
+use crate::read_error::{ReadError, ReadProblem};
 use crate::store::Place;
 use crate::{Attribution, Check, Finding, FindingKind, Reason, mask};
 

@@ -5,7 +5,7 @@
 
 use crate::checksum::{Crc32c, crc32c};
 use crate::data_file::DataFile;
-use crate::files::{ReadError, ReadProblem};
+use crate::read_error::{ReadError, ReadProblem};
 use crate::{Cut, CutError, Part};
 
 /// Type byte and checksum after each payload.

@@ -4,7 +4,7 @@
 //! in each block; what an engine makes of it (which bytes it drops) is said by the engine's own folder.
 
 use crate::data_file::DataFile;
-use crate::files::ReadError;
+use crate::read_error::ReadError;
 use crate::{Cut, Part, crc32c, unmask};
 
 /// Bytes of a block.

@@ -2,7 +2,8 @@
 
 use crate::data_file::{DataFile, SecondRead};
 use crate::digest::{Hash32, Hasher};
-use crate::files::{DataDir, ReadProblem};
+use crate::files::DataDir;
+use crate::read_error::ReadProblem;
 use crate::{Reason, store::WINDOW_BYTES};
 
 /// What a file is, compared with its hash.

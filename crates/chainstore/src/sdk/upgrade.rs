@@ -6,7 +6,8 @@
 use diagnosis::DatabaseName;
 use serde::Deserialize;
 
-use crate::files::{DataDir, ReadProblem};
+use crate::files::DataDir;
+use crate::read_error::ReadProblem;
 use crate::{Checks, Finding, FindingKind, Reason};
 
 /// A plan's `info` can hold links and checksums of binaries.

@@ -13,7 +13,14 @@ use serde_json::Value;
 
 pub(crate) struct Fixture {
     pub(crate) root: DataDir,
-    opened: Vec<(DatabaseName, PathBuf, Option<Box<dyn Store>>)>,
+    opened: Vec<Opened>,
+}
+
+struct Opened {
+    database: DatabaseName,
+    path: PathBuf,
+    /// None where this version does not read the engine.
+    store: Option<Box<dyn Store>>,
 }
 
 pub(crate) fn directory(set: &str, case: &str) -> PathBuf {
@@ -36,16 +43,15 @@ impl Fixture {
         let (found, checks) = find(&root, path, Depth::Default);
         assert!(checks.untold.is_empty(), "{checks:?}");
         let opened = found.into_iter().map(|FoundPlace { place, detection }| {
-            let (name, path) = (place.database.clone(), place.dir.path().to_path_buf());
-            let store = detection.sole().and_then(|engine| open(place, engine).ok());
-            (name, path, store)
+            let (database, path) = (place.database.clone(), place.dir.path().to_path_buf());
+            Opened { database, path, store: detection.sole().and_then(|engine| open(place, engine).ok()) }
         });
         Self { root, opened: opened.collect() }
     }
 
     /// Whether all databases can be read by this version.
     pub(crate) fn is_readable(&self) -> bool {
-        self.opened.iter().all(|(.., store)| store.is_some())
+        self.opened.iter().all(|opened| opened.store.is_some())
     }
 
     /// Reads all its records.
@@ -58,13 +64,13 @@ impl Fixture {
         let views: Vec<_> = self
             .opened
             .iter()
-            .map(|(name, path, store)| (name, path, store.as_ref().map(|store| store.view().unwrap())))
+            .map(|opened| (opened, opened.store.as_ref().map(|store| store.view().unwrap())))
             .collect();
-        let source = |wanted: &str| match views.iter().find(|(name, ..)| name.as_str() == wanted) {
-            Some((database, path, Some(view))) => {
-                Source::Here(Records { view: view.as_ref(), database, path: path.as_path() })
+        let source = |wanted: &str| match views.iter().find(|(opened, _)| opened.database.as_str() == wanted) {
+            Some((Opened { database, path, .. }, Some(view))) => {
+                Source::Here(Records { view: view.as_ref(), database, path })
             }
-            Some((.., None)) => Source::Unread,
+            Some((_, None)) => Source::Unread,
             None => Source::Absent,
         };
         then(&NodeSources {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::fixture::{Fixture, directory, manifest};
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn level(heights: &Value, name: &str) -> Level {
@@ -129,7 +129,7 @@ fn companions_of_a_sound_node() {
 #[test]
 fn the_older_line_is_read_too() {
     let report = Fixture::open(&directory("node-0.34", "goleveldb-healthy")).read(IavlMode::Latest);
-    assert_eq!(report.cometbft.as_deref().map(|version| &version[..5]), Some("0.34."));
+    assert_eq!(report.cometbft.as_deref(), Some("0.34.29"));
     assert_eq!(report.start, Some(Start::InStep(12)));
     let leaves: Vec<_> = report.stores.iter().map(|store| store.walked.leaves).collect();
     assert_eq!(leaves, [6, 12, 3]);

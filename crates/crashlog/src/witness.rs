@@ -1,0 +1,256 @@
+//! The log witness: an opinion for every log, a testimony only where the text itself can bear it (P2, P13). *No IO.*
+//!
+//! Two questions are kept apart. *What is the cause?* is answered for every log that shows a failure, with a probability.
+//! *May this log testify that local data is damaged?* is answered with yes only if all of these hold:
+//!
+//! 1. a local emitter prints a message that is only reachable through a failed integrity check of local storage;
+//! 2. the score of local damage passes the threshold that training froze, leave-one-group-out;
+//! 3. nothing in the log points elsewhere as strongly (a full disk, a held lock, a wrong engine explain the same words);
+//! 4. the log was not cut before the failure's own first line.
+
+use diagnosis::{
+    Cause, DatabaseName, LogAbstention, LogOpinion, LogReading, Probability, StartRole, Symptom, Testimony,
+};
+
+use crate::{
+    Emitter, LogReader, ReadingSummary, Record,
+    databases::databases,
+    digest::{Digest, Failure},
+    features::{Collector, Features},
+    model::{Model, Scores, WEIGHT_UNITS},
+    phrases::{Polarity, Proof, Strength},
+};
+
+/// Reads one log, in pieces of any size, and gives a [`Finding`].
+#[derive(Debug)]
+pub struct Examiner {
+    reader: LogReader,
+    digest: Digest,
+}
+
+impl Default for Examiner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a log says.
+#[derive(Debug)]
+pub struct Finding {
+    /// For the judge.
+    pub reading: LogReading,
+    /// Every cause with its probability, the most probable first.
+    pub causes: Vec<(Cause, Probability)>,
+    /// Log-odds that restoring local data is right, in nats; higher is likelier.
+    pub damage_score: f64,
+    /// The same as a probability.
+    pub damage: Probability,
+    /// Why the log does not testify, where it reports damage and still does not.
+    pub no_testimony: Option<NoTestimony>,
+    /// Counts of what was read.
+    pub summary: ReadingSummary,
+    /// Everything kept of the log, for explanations.
+    pub digest: Digest,
+    /// Features of the log.
+    pub features: Features,
+    /// Scores of the log.
+    pub scores: Scores,
+}
+
+/// Which condition of a testimony failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoTestimony {
+    /// No message of a failed integrity check from a local emitter.
+    NoIntegrityCheck,
+    /// Another cause is likelier than local damage.
+    AnotherCause,
+    /// The score is below the threshold.
+    ScoreTooLow,
+    /// Another failure in the log explains the same words.
+    AnotherFailure(&'static str),
+    /// The head of the failure is missing.
+    HeadMissing,
+    /// What the log names can be rebuilt by the node: a smaller repair will do.
+    CanBeRebuilt,
+}
+
+impl NoTestimony {
+    /// In words.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::NoIntegrityCheck => "no local message that only a failed integrity check can print".to_owned(),
+            Self::AnotherCause => "another cause is likelier than local damage".to_owned(),
+            Self::ScoreTooLow => "the evidence is thinner than in proven cases".to_owned(),
+            Self::AnotherFailure(phrase) => {
+                format!("the log also shows another failure that can explain it ({phrase})")
+            }
+            Self::CanBeRebuilt => "the database it names can be rebuilt by the node".to_owned(),
+            Self::HeadMissing => "the log was cut before the failure's first line".to_owned(),
+        }
+    }
+}
+
+impl Examiner {
+    /// A fresh examiner.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { reader: LogReader::new(), digest: Digest::new() }
+    }
+
+    /// Takes the next bytes of the log.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let Self { reader, digest } = self;
+        reader.feed(bytes, &mut |record: &Record| digest.observe(record));
+    }
+
+    /// Takes the end of the log and decides.
+    #[must_use]
+    pub fn finish(self, model: &Model) -> Finding {
+        let Self { reader, mut digest } = self;
+        let summary = reader.finish(&mut |record: &Record| digest.observe(record));
+        let (features, _) = digest.features(Collector::new());
+        let scores = model.score(&features);
+        let ranked = rank(&scores, model);
+        let causes = ranked.iter().map(|(cause, p)| (*cause, probability(*p))).collect::<Vec<_>>();
+        let doubt = doubt(&digest, &summary).or_else(|| {
+            let damaged = ranked.first().is_some_and(|(cause, _)| cause.is_local_damage());
+            (!damaged).then_some(NoTestimony::AnotherCause)
+        });
+        let damage_score = damage_score(&ranked, model, doubt);
+        let damage = probability(1.0 / (1.0 + libm::exp(-damage_score)));
+        let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
+        let no_testimony = doubt.or((damage_score < threshold).then_some(NoTestimony::ScoreTooLow));
+        let reading = match abstention(&summary, &digest) {
+            Some(reason) => LogReading::Abstained(reason),
+            None => LogReading::Read(opinion(&digest, &causes, no_testimony)),
+        };
+        Finding { reading, causes, damage_score, damage, no_testimony, summary, digest, features, scores }
+    }
+}
+
+fn opinion(digest: &Digest, causes: &[(Cause, Probability)], no_testimony: Option<NoTestimony>) -> LogOpinion {
+    let (cause, probability) = causes.first().copied().unwrap_or((Cause::Unknown, Probability::ZERO));
+    let testimony = if no_testimony.is_none() { Testimony::Witness } else { Testimony::Opinion };
+    LogOpinion { cause, probability, testimony, symptoms: symptoms(digest), databases: named_databases(digest) }
+}
+
+/// Symptoms of every local failure, in the log's order.
+fn symptoms(digest: &Digest) -> Vec<Symptom> {
+    let mut symptoms: Vec<Symptom> = Vec::new();
+    for symptom in local(digest).flat_map(|failure| &failure.phrases).filter_map(|index| index.phrase().symptom) {
+        if !symptoms.contains(&symptom) {
+            symptoms.push(symptom);
+        }
+    }
+    symptoms
+}
+
+/// Databases that the decisive record is about.
+fn named_databases(digest: &Digest) -> Vec<DatabaseName> {
+    let Some(failure) = digest.decisive() else { return Vec::new() };
+    let mut named = databases(&failure.record);
+    let about_wal = failure.phrases.iter().any(|index| index.phrase().symptom == Some(Symptom::ConsensusWal));
+    if named.is_empty() && about_wal {
+        named.push(DatabaseName::new("cs.wal"));
+    }
+    named
+}
+
+fn local(digest: &Digest) -> impl Iterator<Item = &Failure> {
+    digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer)
+}
+
+/// The first condition of a testimony, the score's apart, that does not hold.
+fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTestimony> {
+    let has_head = |failure: &Failure| failure.record.emitter == Emitter::Panic && !failure.record.message.is_empty();
+    if summary.frames_without_head && !local(digest).any(has_head) {
+        return Some(NoTestimony::HeadMissing);
+    }
+    if !local(digest).any(shows_failed_check) {
+        return Some(NoTestimony::NoIntegrityCheck);
+    }
+    if let Some(other) = local(digest).find_map(points_elsewhere) {
+        return Some(NoTestimony::AnotherFailure(other));
+    }
+    let named = named_databases(digest);
+    let rebuildable = |database: &DatabaseName| database.start_role() == StartRole::CanBeRebuilt;
+    (!named.is_empty() && named.iter().all(rebuildable)).then_some(NoTestimony::CanBeRebuilt)
+}
+
+fn shows_failed_check(failure: &Failure) -> bool {
+    failure.phrases.iter().map(|index| index.phrase()).any(|phrase| {
+        phrase.polarity == Polarity::Damage(Proof::IntegrityCheck) && phrase.strength == Strength::Decisive
+    })
+}
+
+fn points_elsewhere(failure: &Failure) -> Option<&'static str> {
+    failure
+        .phrases
+        .iter()
+        .map(|index| index.phrase())
+        .find(|phrase| phrase.polarity == Polarity::Against && phrase.strength == Strength::Decisive)
+        .map(|phrase| phrase.id)
+}
+
+/// Why the log cannot even give an opinion.
+fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention> {
+    if summary.records == 0 {
+        return Some(LogAbstention::Empty);
+    }
+    if summary.binary {
+        return Some(LogAbstention::NotText);
+    }
+    let has_phrase = digest.failures().any(|failure| failure.strength().is_some());
+    if has_phrase {
+        return None;
+    }
+    if summary.node_lines == 0 {
+        return Some(LogAbstention::ForeignProgram);
+    }
+    match digest.decisive() {
+        Some(failure) if failure.record.message.is_empty() && failure.record.errors.is_empty() => {
+            Some(LogAbstention::HeadMissing)
+        }
+        Some(failure) if failure.record.level.reports_failure() => None,
+        Some(_) | None => Some(LogAbstention::NoFailure),
+    }
+}
+
+/// Causes by probability: the softmax of the scores at the model's temperature.
+fn rank(scores: &Scores, model: &Model) -> Vec<(Cause, f64)> {
+    let temperature = f64::from(model.settings.temperature_thousandths.max(1)) / 1000.0;
+    let logits: Vec<f64> = scores.raw.iter().map(|raw| nats(*raw) / temperature).collect();
+    let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = logits.iter().map(|logit| libm::exp(logit - highest)).collect();
+    let total: f64 = weights.iter().sum();
+    let mut ranked: Vec<(Cause, f64)> =
+        Cause::LABELS.into_iter().zip(weights.iter().map(|weight| weight / total)).collect();
+    ranked.sort_by(|(a, p), (b, q)| q.total_cmp(p).then(a.cmp(b)));
+    ranked
+}
+
+/// Log-odds that restoring local data is right: each cause's probability times how often a restore fixed that cause, and
+/// more where the log meets every condition of a testimony.
+fn damage_score(causes: &[(Cause, f64)], model: &Model, doubt: Option<NoTestimony>) -> f64 {
+    let rates = Cause::LABELS.into_iter().zip(model.settings.restore_fixes_thousandths);
+    let p: f64 = rates
+        .filter_map(|(label, rate)| {
+            let (_, p) = causes.iter().find(|(cause, _)| *cause == label)?;
+            Some(p * f64::from(rate) / 1000.0)
+        })
+        .sum();
+    let inside = p.clamp(1e-9, 1.0 - 1e-9);
+    let testimony = if doubt.is_none() { f64::from(model.settings.testimony_thousandths) / 1000.0 } else { 0.0 };
+    libm::log(inside / (1.0 - inside)) + testimony
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sums of some thousand 16-bit weights stay far below 2^52")]
+fn nats(raw: i64) -> f64 {
+    raw as f64 / WEIGHT_UNITS
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0 ..= 1000 before")]
+fn probability(p: f64) -> Probability {
+    Probability::from_thousandths(libm::round((p * 1000.0).clamp(0.0, 1000.0)) as u16)
+}

@@ -1,0 +1,168 @@
+//! What was seen of one replica over time and over pod UIDs. *No client, no clock.*
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::{
+    ContainerFacts, LastRun, Observation, RestartRate,
+    crash::{crashes_shown, is_dying, last_crash, makes_progress, unattributed_crashes},
+    run::seconds_between,
+};
+use crate::InstanceName;
+
+/// One or more observations of one replica, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceHistory {
+    earlier: Vec<Observation>,
+    latest: Observation,
+}
+
+impl InstanceHistory {
+    /// A history of one observation.
+    #[must_use]
+    pub fn new(only: Observation) -> Self {
+        Self { earlier: Vec::new(), latest: only }
+    }
+
+    /// Sorts observations of any replicas into one history each, by name. The same object given twice counts once.
+    #[must_use]
+    pub fn group(observations: impl IntoIterator<Item = Observation>) -> Vec<Self> {
+        let mut by_instance: BTreeMap<InstanceName, Vec<Observation>> = BTreeMap::new();
+        for observation in observations {
+            by_instance.entry(observation.instance.clone()).or_default().push(observation);
+        }
+        by_instance.into_values().filter_map(Self::in_order).collect()
+    }
+
+    fn in_order(mut observations: Vec<Observation>) -> Option<Self> {
+        // Pods of one name follow each other, so the older object is the older pod, whatever was seen of it later.
+        observations.sort_by_key(|seen| (seen.created, seen.seen, restarts(seen)));
+        observations.dedup();
+        let latest = observations.pop()?;
+        Some(Self { earlier: observations, latest })
+    }
+
+    /// The replica.
+    #[must_use]
+    pub fn instance(&self) -> &InstanceName {
+        &self.latest.instance
+    }
+
+    /// The newest observation.
+    #[must_use]
+    pub fn latest(&self) -> &Observation {
+        &self.latest
+    }
+
+    /// All of them, oldest first.
+    #[must_use]
+    pub fn observations(&self) -> impl DoubleEndedIterator<Item = &Observation> {
+        self.earlier.iter().chain([&self.latest])
+    }
+
+    /// Says when the newest object was really fetched, where somebody knows: an object of a quiet pod carries only old
+    /// times, and nobody could tell that it has been quiet since. Earlier than what the object shows is ignored.
+    pub fn fetched_at(&mut self, at: Timestamp) {
+        self.latest.seen = self.latest.seen.max(Some(at));
+    }
+
+    /// What was seen since the node last made progress.
+    pub(super) fn streak(&self) -> Streak<'_> {
+        let mut observations: Vec<&Observation> = self.observations().collect();
+        let progress = observations.iter().rposition(|seen| makes_progress(seen)).unwrap_or(0);
+        observations.drain(..progress.min(observations.len()));
+        Streak { observations }
+    }
+}
+
+/// Observations without progress in between, oldest first; the first may show the progress itself.
+pub(super) struct Streak<'a> {
+    observations: Vec<&'a Observation>,
+}
+
+impl<'a> Streak<'a> {
+    /// Crashes that the first observation shows as still going on, and all that came after it.
+    pub(super) fn crashes(&self) -> u32 {
+        let at_first = self.observations.first().map_or(0, |first| {
+            dying(first)
+                .map(|container| crashes_shown(first, container))
+                .fold(0, u32::saturating_add)
+                .saturating_add(unattributed_crashes(first))
+        });
+        at_first.saturating_add(self.crashes_between())
+    }
+
+    /// Crashes between the first and the last observation.
+    pub(super) fn crashes_between(&self) -> u32 {
+        self.observations
+            .iter()
+            .zip(self.observations.iter().skip(1))
+            .map(|(before, after)| crashes_from_to(before, after))
+            .fold(0, u32::saturating_add)
+    }
+
+    /// How fast, where two observations with times allow to say.
+    pub(super) fn rate(&self) -> Option<RestartRate> {
+        let (first, last) = (self.observations.first()?, self.observations.last()?);
+        let seconds = seconds_between(first.seen?, last.seen?).filter(|_| self.observations.len() > 1)?;
+        Some(RestartRate { crashes: self.crashes_between(), seconds })
+    }
+
+    /// Before this none of the counted crashes happened.
+    pub(super) fn counted_since(&self) -> Option<Timestamp> {
+        let first = self.observations.first()?;
+        if dying(first).next().is_some() || unattributed_crashes(first) > 0 { first.started } else { first.seen }
+    }
+
+    /// The earliest crash that is shown.
+    pub(super) fn onset(&self) -> Option<Timestamp> {
+        let first = self.observations.first()?;
+        let at_first = dying(first).filter_map(|container| last_crash(first, container)?.finished);
+        let later = self.observations.iter().skip(1).flat_map(|seen| crashes_in(seen)).filter_map(|run| run.finished);
+        at_first.chain(later.filter(|finished| Some(*finished) > first.seen)).min()
+    }
+
+    /// The newest crash that is shown, with its container and the observation that shows it.
+    pub(super) fn newest_crash(&self) -> Option<(&'a Observation, &'a ContainerFacts)> {
+        self.observations.iter().rev().find_map(|seen| {
+            seen.containers.iter().find(|container| last_crash(seen, container).is_some()).map(|c| (*seen, c))
+        })
+    }
+}
+
+/// The containers that are dying in an observation, the node's own first.
+pub(super) fn dying(pod: &Observation) -> impl Iterator<Item = &ContainerFacts> {
+    pod.containers.iter().filter(|container| is_dying(pod, container))
+}
+
+fn crashes_in(pod: &Observation) -> impl Iterator<Item = &LastRun> {
+    pod.containers.iter().filter_map(|container| last_crash(pod, container))
+}
+
+fn restarts(pod: &Observation) -> u64 {
+    pod.containers.iter().map(|container| u64::from(container.restarts)).sum()
+}
+
+/// Crashes from one observation to the next.
+fn crashes_from_to(before: &Observation, after: &Observation) -> u32 {
+    let same_pod = before.uid == after.uid || before.uid.is_none() || after.uid.is_none();
+    let of_containers = after.containers.iter().map(|container| {
+        let now = crashes_shown(after, container);
+        match before.container(&container.name).filter(|_| same_pod) {
+            None => now,
+            // The kubelet may lose its count when the machine restarts and begins again at 0.
+            Some(old) if container.restarts < old.restarts => now,
+            Some(old) => now.saturating_sub(crashes_shown(before, old)),
+        }
+    });
+    let after_itself = if same_pod {
+        unattributed_crashes(after).saturating_sub(unattributed_crashes(before))
+    } else {
+        // The old pod's last death was never followed by a restart, so no count contains it. A pod that died without any
+        // restart has been counted for that death, and one that was healthy when it was taken away never crashed.
+        let uncounted = dying(before).any(|container| container.restarts > 0);
+        unattributed_crashes(after).saturating_add(u32::from(uncounted))
+    };
+    of_containers.fold(after_itself, u32::saturating_add)
+}

@@ -1,0 +1,236 @@
+//! What the objects tell about everything around a replica. *No client.* Keeps P7 and P10: whatever they do not tell stays
+//! `Unknown`.
+
+use diagnosis::{
+    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, CrashLoopReading, ImageFreshness,
+    InstanceHistory, LastRun, Memory, Observation, Owner, RevisionScope, RollOut, SigningRisk, StartFailure,
+    UpgradePlan, Victims, detect,
+};
+
+use super::{Bundle, FullNode, node_health::node_health, note::one_line};
+
+/// An upgrade that is due within so many blocks is at hand: at six seconds a block, ten minutes.
+const UPGRADE_NEAR_BLOCKS: u64 = 100;
+
+/// All that the bundle's objects tell about one replica.
+pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory) -> Circumstances {
+    let latest = history.latest();
+    Circumstances {
+        upgrade: upgrade(bundle, latest),
+        image: image(history),
+        roll_out: roll_out(bundle, latest),
+        victims: victims(bundle, latest),
+        memory: memory(latest),
+        node: node_health(bundle, latest),
+        signing: signing(bundle, latest),
+        start_failure: start_failure(latest),
+        ..Circumstances::default()
+    }
+}
+
+/// The owner, where it is a `CosmosFullNode` of this bundle.
+pub(super) fn full_node<'b>(bundle: &'b Bundle, pod: &Observation) -> Option<&'b FullNode> {
+    let owner = pod.owner.as_ref().filter(|owner| owner.kind == "CosmosFullNode")?;
+    // The newest of several prints; they stand in the order of their files.
+    bundle
+        .objects
+        .full_nodes
+        .iter()
+        .rev()
+        .find(|node| node.metadata.name == owner.name && node.metadata.namespace == pod.instance.namespace)
+}
+
+/// Cosmos-operator swaps the image when the height that a pod is to make next belongs to another version.
+fn upgrade(bundle: &Bundle, pod: &Observation) -> UpgradePlan {
+    let Some(owner) = full_node(bundle, pod).filter(|owner| !owner.spec.chain.versions.is_empty()) else {
+        return UpgradePlan::Unknown;
+    };
+    let (Some(next), Some(node)) = (owner.status.height.get(&pod.instance.name).copied(), pod.node_container()) else {
+        return UpgradePlan::Unknown;
+    };
+    let mut versions: Vec<_> = owner.spec.chain.versions.iter().collect();
+    versions.sort_by_key(|version| version.height);
+    let wanted = versions.iter().rev().find(|version| version.height <= next);
+    if let Some(wanted) = wanted.filter(|wanted| wanted.image != node.image) {
+        let (wanted, runs) = (one_line(&wanted.image), one_line(&node.image));
+        return UpgradePlan::Due(format!("block {next} is to be made by {wanted}, the pod runs {runs}"));
+    }
+    let near = versions.iter().find(|version| version.height > next && version.height - next <= UPGRADE_NEAR_BLOCKS);
+    near.map_or(UpgradePlan::NotDue, |version| {
+        UpgradePlan::Due(format!("{} from block {}, the pod is at {next}", one_line(&version.image), version.height))
+    })
+}
+
+/// Compares the newest pod with the newest one that was ready. One observation alone cannot tell.
+fn image(history: &InstanceHistory) -> ImageFreshness {
+    let latest = history.latest();
+    let well = history.observations().rev().skip(1).find(|seen| seen.node_container().is_some_and(|node| node.ready));
+    let Some((then, (before, now))) =
+        well.and_then(|well| Some((well, well.node_container().zip(latest.node_container())?)))
+    else {
+        return ImageFreshness::Unknown;
+    };
+    let changed = [
+        (before.image != now.image, "the image"),
+        (before.command_line != now.command_line, "the arguments"),
+        (then.config_checksum != latest.config_checksum, "the configuration"),
+        (then.revision != latest.revision, "the pod's specification"),
+    ];
+    let changed: Vec<&str> = changed.into_iter().filter_map(|(differs, what)| differs.then_some(what)).collect();
+    if !changed.is_empty() {
+        ImageFreshness::Changed(format!("{} since it was last ready", changed.join(" and ")))
+    } else if then.config_checksum.is_some() || then.uid == latest.uid {
+        ImageFreshness::Unchanged
+    } else {
+        // A new pod under an owner that leaves no checksum: a ConfigMap may have changed.
+        ImageFreshness::Unknown
+    }
+}
+
+/// The newest observation of each other replica of the same owner.
+pub(super) fn siblings<'b>(bundle: &'b Bundle, pod: &'b Observation) -> impl Iterator<Item = &'b InstanceHistory> {
+    bundle.instances.iter().filter(move |other| {
+        *other.instance() != pod.instance
+            && pod.owner.is_some()
+            && same_owner(other.latest().owner.as_ref(), pod.owner.as_ref())
+    })
+}
+
+fn same_owner(a: Option<&Owner>, b: Option<&Owner>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a.uid == b.uid && a.kind == b.kind && a.name == b.name)
+}
+
+/// A rollout shows in the owner's status, or in pods of several revisions.
+fn roll_out(bundle: &Bundle, pod: &Observation) -> RollOut {
+    let set = bundle.objects.stateful_sets.iter().rev().find(|set| {
+        pod.owner
+            .as_ref()
+            .is_some_and(|owner| owner.kind == "StatefulSet" && Some(&owner.name) == set.metadata.name.as_ref())
+            && set.metadata.namespace.as_deref().unwrap_or_default() == pod.instance.namespace
+    });
+    let revisions = set
+        .and_then(|set| set.status.as_ref())
+        .and_then(|status| Some((status.current_revision.as_ref()?, status.update_revision.as_ref()?)));
+    if let Some((current, update)) = revisions.filter(|(current, update)| current != update) {
+        return RollOut::InProgress(format!("the StatefulSet goes from {} to {}", one_line(current), one_line(update)));
+    }
+    let mut others = siblings(bundle, pod).map(InstanceHistory::latest).peekable();
+    if others.peek().is_none() {
+        return if revisions.is_some() { RollOut::Settled } else { RollOut::Unknown };
+    }
+    let differing: Vec<String> =
+        others.filter(|other| is_of_another_revision(pod, other)).map(|other| other.instance.to_string()).collect();
+    let comparable = pod.revision.as_ref().is_some_and(|revision| revision.scope == RevisionScope::Workload);
+    match (differing.is_empty(), comparable) {
+        (false, _) => RollOut::InProgress(format!("another revision than {}: {}", pod.instance, differing.join(", "))),
+        (true, true) => RollOut::Settled,
+        // Cosmos-operator's labels differ between siblings anyway; equal images say nothing about the configuration.
+        (true, false) => RollOut::Unknown,
+    }
+}
+
+fn is_of_another_revision(pod: &Observation, other: &Observation) -> bool {
+    let image = |pod: &Observation| pod.node_container().map(|node| node.image.clone());
+    match (&pod.revision, &other.revision) {
+        (Some(a), Some(b)) if a.scope == RevisionScope::Workload && b.scope == RevisionScope::Workload => {
+            a.value != b.value
+        }
+        _ => image(pod) != image(other),
+    }
+}
+
+/// Alone only where every replica that the owner wants was seen.
+fn victims(bundle: &Bundle, pod: &Observation) -> Victims {
+    let others: Vec<&InstanceHistory> = siblings(bundle, pod).collect();
+    let ill: Vec<String> = others
+        .iter()
+        .filter(|other| matches!(detect(other), CrashLoopReading::Looping(_)))
+        .map(|other| other.instance().to_string())
+        .collect();
+    if !ill.is_empty() {
+        return Victims::Others(ill);
+    }
+    let wanted = full_node(bundle, pod).and_then(|owner| owner.spec.replicas).or_else(|| wanted_by_set(bundle, pod));
+    let seen = u32::try_from(others.len().saturating_add(1)).unwrap_or(u32::MAX);
+    if wanted.is_some_and(|wanted| seen >= wanted) { Victims::Alone } else { Victims::Unknown }
+}
+
+fn wanted_by_set(bundle: &Bundle, pod: &Observation) -> Option<u32> {
+    let owner = pod.owner.as_ref().filter(|owner| owner.kind == "StatefulSet")?;
+    let set = bundle.objects.stateful_sets.iter().rev().find(|set| {
+        set.metadata.name.as_ref() == Some(&owner.name)
+            && set.metadata.namespace.as_deref().unwrap_or_default() == pod.instance.namespace
+    })?;
+    u32::try_from(set.spec.as_ref()?.replicas.unwrap_or(1)).ok()
+}
+
+/// The containers that the node cannot run without.
+fn own_containers(pod: &Observation) -> impl Iterator<Item = &ContainerFacts> {
+    pod.containers.iter().filter(|container| container.role != ContainerRole::SideCar)
+}
+
+fn memory(pod: &Observation) -> Memory {
+    let runs: Vec<&LastRun> = own_containers(pod).filter_map(|container| container.last_run.as_ref()).collect();
+    let node_ended = pod.node_container().is_some_and(|node| node.last_run.is_some());
+    if runs.iter().any(|run| run.is_oom_killed()) {
+        Memory::OomKilled
+    } else if node_ended || runs.iter().any(|run| run.exit.code != 0) {
+        Memory::NotKilled
+    } else {
+        Memory::Unknown
+    }
+}
+
+/// P10: only a remote signer can be told from objects; everything else stays unknown, which refuses.
+fn signing(bundle: &Bundle, pod: &Observation) -> SigningRisk {
+    let sentry = pod.node_type.as_deref() == Some("Sentry")
+        || full_node(bundle, pod).is_some_and(|owner| owner.spec.r#type.as_deref() == Some("Sentry"));
+    let listens = pod.node_container().is_some_and(|node| listens_for_a_signer(&node.command_line));
+    if sentry || listens { SigningRisk::NeverSigns } else { SigningRisk::Unknown }
+}
+
+/// `--priv_validator_laddr tcp://…`, with `=`, with dashes, or within a shell's command; an empty address is none.
+fn listens_for_a_signer(command_line: &[String]) -> bool {
+    let words: Vec<&str> = command_line.iter().flat_map(|part| part.split_ascii_whitespace()).collect();
+    words.iter().enumerate().any(|(index, word)| {
+        let Some(flag) = word.strip_prefix("--priv").map(|rest| rest.replace('-', "_")) else { return false };
+        let value = match flag.split_once('=') {
+            Some(("_validator_laddr", value)) => value.to_owned(),
+            None if flag == "_validator_laddr" => {
+                words.get(index + 1).filter(|next| !next.starts_with("--")).copied().unwrap_or_default().to_owned()
+            }
+            _ => return false,
+        };
+        !value.trim_matches(['"', '\'']).is_empty()
+    })
+}
+
+/// Why the runtime could not start a container at all.
+fn start_failure(pod: &Observation) -> Option<StartFailure> {
+    own_containers(pod).find_map(|container| {
+        let waits = match &container.state {
+            ContainerState::Waiting { reason, .. } => cause_of_waiting(reason).map(|cause| (reason, cause)),
+            _ => None,
+        };
+        // Between two tries the state is CrashLoopBackOff and only the last run says that nothing was ever executed.
+        let ended = container.last_run.as_ref().map(|run| &run.reason);
+        let ended = ended.filter(|reason| matches!(reason.as_str(), "StartError" | "ContainerCannotRun"));
+        let (reason, cause) = waits.or_else(|| ended.map(|reason| (reason, Cause::ImageOrRuntime)))?;
+        Some(StartFailure { reason: reason.clone(), cause })
+    })
+}
+
+fn cause_of_waiting(reason: &str) -> Option<Cause> {
+    match reason {
+        "ErrImagePull"
+        | "ImagePullBackOff"
+        | "InvalidImageName"
+        | "ErrImageNeverPull"
+        | "ImageInspectError"
+        | "RegistryUnavailable"
+        | "CreateContainerError"
+        | "RunContainerError" => Some(Cause::ImageOrRuntime),
+        "CreateContainerConfigError" => Some(Cause::ConfigError),
+        _ => None,
+    }
+}

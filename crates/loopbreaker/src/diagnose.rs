@@ -1,0 +1,181 @@
+//! `loopbreaker diagnose`. *No client.* Reads files, judges, prints.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::PathBuf,
+};
+
+use anstream::ColorChoice;
+use clap::{ArgGroup, Args, ValueEnum};
+
+use crate::{
+    bundle::{Bundle, BundleError, Note},
+    examine::LogSource,
+    exit::{Status, WrongUsage},
+    incident::{self, Incident},
+    progress::Progress,
+    report,
+    words::clean,
+};
+
+/// Tell why a node crash-loops, how sure that is, and what to run next
+///
+/// BUNDLE is a directory with any mix of these parts; whatever is missing is
+/// named in the report:
+///
+///   objects/*.yaml                      objects, as kubectl prints them
+///   logs/POD/CONTAINER[.previous].log   logs, also as .log.gz
+///   logs/POD/CONTAINER.crash-N.log      logs of more crashes
+///   data/POD/                           the node's data directory
+///   peers.json                          samples of the replicas' /status
+///   bundle.json                         when and how it was collected
+///
+/// Every sick pod of a bundle gets a report. Without a bundle, give a pod's
+/// object with --pod, a log with --log, or both.
+///
+/// With --exit-code the status is 10 where damage is proven on disk, 11 where
+/// the log alone suspects local damage, 12 where the cause could not be told, 0
+/// where it is another one or nothing is wrong. Of several reports the worst
+/// counts, in the order 10, 11, 12, 0.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, group(ArgGroup::new("input").required(true).multiple(true).args(["bundle", "log", "pod"])))]
+pub(crate) struct Arguments {
+    /// Directory of an incident
+    #[arg(value_name = "BUNDLE", conflicts_with = "pod")]
+    bundle: Option<PathBuf>,
+
+    /// A log of the node, plain or gzip, `-` for standard input; further ones are of later crashes
+    #[arg(long, value_name = "FILE")]
+    log: Vec<PathBuf>,
+
+    /// The pod's object as `kubectl get pod -o yaml` prints it, `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pod: Option<PathBuf>,
+
+    /// Report on this pod only, sick or not: POD or NAMESPACE/POD
+    #[arg(long, value_name = "NAME")]
+    subject: Option<String>,
+
+    /// Text for people, or JSON (loopbreaker.dev/diagnosis/v1), one report a line
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+
+    /// Show every reason, line and open question, not only the first ones
+    #[arg(long)]
+    explain: bool,
+
+    /// Tell the verdict by the exit status too
+    #[arg(long)]
+    exit_code: bool,
+
+    /// Colour the text
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Colour,
+}
+
+/// How a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For scripts
+    Json,
+}
+
+/// When text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let incidents = incidents(arguments)?;
+    print(arguments, &incidents)?;
+    let worst = incidents.iter().map(Status::of).max().unwrap_or(Status::Done);
+    Ok(if arguments.exit_code { worst } else { Status::Done })
+}
+
+fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
+    let standard_inputs = arguments.log.iter().chain(&arguments.pod).filter(|path| path.as_os_str() == "-").count();
+    if standard_inputs > 1 {
+        return Err(WrongUsage("standard input can be given once only (put one of them into a file)").into());
+    }
+    let logs: Vec<LogSource> = arguments.log.iter().map(|path| LogSource::by_hand(path)).collect();
+    let bundle = match (&arguments.bundle, &arguments.pod) {
+        (Some(path), _) => Bundle::open(path)?,
+        (None, Some(path)) => Bundle::open_pod_file(path)?,
+        (None, None) => {
+            let progress = Progress::new(logs.iter().map(LogSource::bytes).sum());
+            let incident = incident::of_logs(&logs, &progress, &mut |_| {})?;
+            drop(progress);
+            warn_of_gaps(std::slice::from_ref(&incident))?;
+            return Ok(vec![incident]);
+        }
+    };
+    warn(&bundle.notes)?;
+    let subjects = bundle.subjects(arguments.subject.as_deref())?;
+    if !logs.is_empty() && subjects.len() > 1 {
+        let names = subjects.iter().map(|subject| subject.instance.to_string()).collect();
+        return Err(BundleError::WhoseLog { path: bundle.path.clone(), names }.into());
+    }
+    let progress = Progress::new(incident::log_bytes(&subjects, &logs));
+    let incidents = subjects
+        .iter()
+        .map(|subject| incident::of_subject(&bundle, subject, &logs, &progress, &mut |_| {}))
+        .collect::<Result<Vec<_>, _>>()?;
+    drop(progress);
+    warn_of_gaps(&incidents)?;
+    Ok(incidents)
+}
+
+/// What was passed over, a line each. A file of ten thousand broken documents shall not bury the report.
+fn warn(notes: &[Note]) -> std::io::Result<()> {
+    const SHOWN: usize = 20;
+    let mut stderr = anstream::stderr().lock();
+    for note in notes.iter().take(SHOWN) {
+        writeln!(stderr, "note: {}", clean(&note.to_string()))?;
+    }
+    match notes.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => writeln!(stderr, "note: {more} more were passed over (`--output json` lists them)"),
+    }
+}
+
+fn warn_of_gaps(incidents: &[Incident]) -> std::io::Result<()> {
+    let mut stderr = anstream::stderr().lock();
+    for file in incidents.iter().flat_map(|incident| &incident.log.files) {
+        if let Some(gap) = &file.gap {
+            writeln!(stderr, "note: {}: {}", file.label, clean(gap))?;
+        }
+    }
+    Ok(())
+}
+
+fn print(arguments: &Arguments, incidents: &[Incident]) -> anyhow::Result<()> {
+    let stdout = std::io::stdout();
+    if arguments.output == Format::Json {
+        let pretty = incidents.len() == 1 && stdout.is_terminal();
+        let mut out = std::io::BufWriter::new(stdout.lock());
+        for incident in incidents {
+            report::json::write(incident, pretty, &mut out)?;
+        }
+        return Ok(out.flush()?);
+    }
+    let choice = match arguments.color {
+        Colour::Auto => anstream::AutoStream::choice(&stdout),
+        Colour::Always => ColorChoice::AlwaysAnsi,
+        Colour::Never => ColorChoice::Never,
+    };
+    let mut out = anstream::AutoStream::new(stdout.lock(), choice);
+    let reports: Vec<String> =
+        incidents.iter().map(|incident| report::text::render(incident, arguments.explain)).collect();
+    out.write_all(reports.join(&format!("\n{}\n\n", "─".repeat(crate::words::COLUMNS))).as_bytes())?;
+    Ok(out.flush()?)
+}

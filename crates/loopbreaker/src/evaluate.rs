@@ -1,0 +1,143 @@
+//! `loopbreaker evaluate`. *No client.* Judges labelled cases and prints figures.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::Args;
+use crashlog::{Examiner, Finding, model::Model};
+use evaluation::{Baselines, CaseInput, Evaluation, Labels, Material, Outcome, TextRules};
+
+use crate::{
+    bundle::Bundle,
+    diagnose::Format,
+    exit::{Status, one_line},
+    incident::{self, Incident},
+    progress::Progress,
+    report,
+    words::clean,
+};
+
+/// Judge labelled cases and print how good the verdicts are
+///
+/// CASES holds one JSON object a line:
+///
+///   {"id", "group", "cause", "restore_fixes": "yes"|"no"|"unknown",
+///    "log": TEXT or "bundle": DIR, …}
+///
+/// A bundle's directory is relative to the file; "subject" picks one of its
+/// pods, else the first sick one is judged. "decisive" may list line numbers or
+/// parts of lines that show the cause. Labels are read only once a case's
+/// verdict stands.
+///
+/// A line that is no case is named on standard error, the rest goes on, and the
+/// exit status is 1 at the end.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+#[expect(clippy::doc_markdown, reason = "the comment is the help, where JSON stands as it is typed")]
+pub(crate) struct Arguments {
+    /// File of cases, `-` for standard input
+    #[arg(value_name = "CASES")]
+    cases: PathBuf,
+
+    /// Text for people, or JSON: a line for each case, then {"summary": …}
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+}
+
+/// Longer lines are no cases; a log of that size belongs into a bundle.
+const LINE_MAX: u64 = 256 * 1024 * 1024;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let name = clean(&arguments.cases.to_string_lossy());
+    let (mut cases, folder) = open(&arguments.cases)?;
+    let mut out = io::BufWriter::new(io::stdout());
+    let mut evaluation = Evaluation::default();
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let read = cases.by_ref().take(LINE_MAX).read_until(b'\n', &mut line);
+        if read.with_context(|| format!("{name}: cannot be read after line {}", number - 1))? == 0 {
+            break;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let said = judge(&line, &folder).and_then(|(outcome, baselines)| {
+            if arguments.output == Format::Json {
+                serde_json::to_writer(&mut out, &outcome)?;
+                out.write_all(b"\n")?;
+            }
+            // Only now: the verdict stands.
+            Ok((outcome, baselines, Labels::read(&line)?))
+        });
+        match said {
+            Ok((outcome, baselines, labels)) => evaluation.add(outcome, baselines, labels),
+            Err(error) if is_output_error(&error) => return Err(error),
+            Err(error) => {
+                evaluation.add_broken();
+                anstream::eprintln!("error: {name}, line {number}: {} (skipped; mend the line)", one_line(&error));
+            }
+        }
+    }
+    let summary = evaluation.summary();
+    if arguments.output == Format::Json {
+        serde_json::to_writer(&mut out, &serde_json::json!({ "summary": summary }))?;
+        out.write_all(b"\n")?;
+    } else {
+        anstream::stdout().lock().write_all(report::figures::render(&summary).as_bytes())?;
+    }
+    out.flush()?;
+    Ok(if summary.broken > 0 { Status::Failed } else { Status::Done })
+}
+
+fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead>, PathBuf)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(BufReader::new(io::stdin())), PathBuf::from(".")));
+    }
+    let cases = File::open(path).with_context(|| format!("{}: the cases cannot be read", path.display()))?;
+    Ok((Box::new(BufReader::new(cases)), path.parent().unwrap_or(Path::new(".")).to_owned()))
+}
+
+/// Whether it is our own output that failed; a case never writes.
+fn is_output_error(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        || error.downcast_ref::<serde_json::Error>().is_some_and(serde_json::Error::is_io)
+}
+
+/// The verdict on a case and what the baselines say, from what may be looked at alone.
+fn judge(line: &[u8], folder: &Path) -> anyhow::Result<(Outcome, Baselines)> {
+    let CaseInput { id, material } = CaseInput::read(line)?;
+    let mut rules = TextRules::default();
+    match material {
+        Material::Log(log) => {
+            let mut examiner = Examiner::new();
+            examiner.feed(log.as_bytes());
+            rules.feed(log.as_bytes());
+            let finding = examiner.finish(Model::built_in());
+            Ok((Outcome::of_log(id, &finding), rules.finish(&finding)))
+        }
+        Material::Bundle { path, subject } => {
+            let incident = incident_of(&folder.join(path), subject.as_deref(), &mut rules)?;
+            let nothing;
+            let finding: &Finding = if let Some(chosen) = &incident.log.chosen {
+                &chosen.finding
+            } else {
+                nothing = Examiner::new().finish(Model::built_in());
+                &nothing
+            };
+            Ok((Outcome::new(id, &incident.evidence, &incident.verdict, finding), rules.finish(finding)))
+        }
+    }
+}
+
+fn incident_of(path: &Path, subject: Option<&str>, rules: &mut TextRules) -> anyhow::Result<Incident> {
+    let bundle = Bundle::open(path)?;
+    let subjects = bundle.subjects(subject)?;
+    let subject = subjects.first().with_context(|| format!("{}: nobody to judge", path.display()))?;
+    let progress = Progress::new(None);
+    Ok(incident::of_subject(&bundle, subject, &[], &progress, &mut |bytes| rules.feed(bytes))?)
+}

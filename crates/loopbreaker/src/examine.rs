@@ -1,0 +1,81 @@
+//! Reads one log through the witness, in bounded memory. *No client.*
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use crashlog::{Examiner, Finding, model::Model};
+
+use crate::{
+    bundle::{BundleError, LogStream, open_log, open_log_or_pipe},
+    progress::Progress,
+    words::clean,
+};
+
+/// Bytes given to the witness at once.
+const CHUNK: usize = 256 * 1024;
+
+/// A log to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogSource {
+    /// Where it is; `-` is standard input.
+    pub(crate) path: PathBuf,
+    /// What it is called in reports.
+    pub(crate) label: String,
+    /// Named by hand, so that it may be a pipe.
+    pub(crate) by_hand: bool,
+}
+
+/// A log that has been read.
+#[derive(Debug)]
+pub(crate) struct ExaminedLog {
+    /// What it is called in reports.
+    pub(crate) label: String,
+    /// What it says.
+    pub(crate) finding: Finding,
+    /// Why it is not complete, where it is not.
+    pub(crate) gap: Option<String>,
+}
+
+impl LogSource {
+    /// A log named by hand.
+    pub(crate) fn by_hand(path: &Path) -> Self {
+        let label = if path == Path::new("-") { "standard input".to_owned() } else { clean(&path.to_string_lossy()) };
+        Self { path: path.to_owned(), label, by_hand: true }
+    }
+
+    /// Its size on disk, where that can be told beforehand.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        std::fs::metadata(&self.path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
+    }
+
+    fn open(&self, progress: &Progress) -> Result<LogStream, BundleError> {
+        let open = if self.by_hand { open_log_or_pipe } else { open_log };
+        open(&self.path, progress.counter())
+    }
+}
+
+/// Reads a log to its end. `tap` sees every byte as well.
+pub(crate) fn examine(
+    source: &LogSource,
+    progress: &Progress,
+    tap: &mut dyn FnMut(&[u8]),
+) -> Result<ExaminedLog, BundleError> {
+    let mut stream = source.open(progress)?;
+    let mut examiner = Examiner::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let bytes = match stream.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(bytes) => chunk.get(..bytes).unwrap_or_default(),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(BundleError::Unreadable { path: source.path.clone(), source: error }),
+        };
+        examiner.feed(bytes);
+        tap(bytes);
+        progress.tick();
+    }
+    let gap = stream.note().map(str::to_owned);
+    Ok(ExaminedLog { label: source.label.clone(), finding: examiner.finish(Model::built_in()), gap })
+}

@@ -1,0 +1,102 @@
+//! The exit status (design 8), decided here and nowhere else. *No client.*
+
+use std::{io, process::ExitCode};
+
+use diagnosis::{Cause, CrashLoopReading, DiskReading, LogAbstention, LogReading, Testimony};
+
+use crate::{incident::Incident, words::clean};
+
+/// How a command ended. With several incidents the worst counts; the order is that of the variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Status {
+    /// Done; with `--exit-code`: clean, or a cause other than local damage.
+    Done,
+    /// `--exit-code`: could not tell.
+    CouldNotTell,
+    /// `--exit-code`: local damage suspected from the log only.
+    Suspected,
+    /// `--exit-code`: damage or inconsistency proven on disk, vetoed or not.
+    Proven,
+    /// Could not do all of it; the reason has been printed.
+    Failed,
+}
+
+/// Typed so that it cannot mean anything; found only after parsing.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct WrongUsage(pub(crate) &'static str);
+
+impl Status {
+    /// What `--exit-code` says about one incident.
+    pub(crate) fn of(incident: &Incident) -> Self {
+        let evidence = &incident.evidence;
+        let testifies = matches!(&evidence.log, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
+        let nothing_wrong = evidence.crash_loop == CrashLoopReading::NotLooping
+            && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
+        if matches!(evidence.disk, DiskReading::Damaged(_) | DiskReading::Inconsistent(_)) {
+            Self::Proven
+        } else if testifies || incident.verdict.cause.is_local_damage() {
+            Self::Suspected
+        } else if incident.verdict.cause == Cause::Unknown && !nothing_wrong {
+            Self::CouldNotTell
+        } else {
+            Self::Done
+        }
+    }
+
+    fn number(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Proven => 10,
+            Self::Suspected => 11,
+            Self::CouldNotTell => 12,
+        }
+    }
+}
+
+/// Prints the one line that says why it could not be done, and gives the number.
+pub(crate) fn code(result: anyhow::Result<Status>) -> ExitCode {
+    match result {
+        Ok(status) => ExitCode::from(status.number()),
+        // Whoever reads our output has seen enough (`| head`).
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("error: {}", one_line(&error));
+            ExitCode::from(if error.is::<WrongUsage>() { 2 } else { Status::Failed.number() })
+        }
+    }
+}
+
+/// An error with its causes, each said once: some messages quote their cause in the middle.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+        if line.contains(&cause) {
+            continue;
+        }
+        line = if line.is_empty() { cause } else { format!("{line}: {cause}") };
+    }
+    clean(&line)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+            || cause
+                .downcast_ref::<serde_json::Error>()
+                .is_some_and(|error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Status;
+
+    #[test]
+    fn the_worst_of_several_counts() {
+        let order = [Status::Proven, Status::Suspected, Status::CouldNotTell, Status::Done];
+        assert!(order.is_sorted_by(|a, b| a > b));
+        assert_eq!(order.map(Status::number), [10, 11, 12, 0]);
+    }
+}

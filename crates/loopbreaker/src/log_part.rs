@@ -1,0 +1,155 @@
+//! What several logs of one replica say together. *No client.* (design 4; P13)
+//!
+//! The strongest testimony counts, and among equals the first failure: what follows it may be its consequence. A log that
+//! points elsewhere takes the testimony back from another one, just as it would within one log.
+
+use crashlog::{
+    Finding,
+    explain::{DecisiveLine, decisive_lines},
+    phrases::Strength,
+};
+use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Policy, Testimony};
+
+use crate::examine::ExaminedLog;
+
+/// The logs of one replica.
+#[derive(Debug, Default)]
+pub(crate) struct LogPart {
+    /// What the judge gets.
+    pub(crate) reading: LogReading,
+    /// Each log by itself, in the order in which they were read: the oldest first.
+    pub(crate) files: Vec<FileOpinion>,
+    /// The log whose word is taken, with all that explains it.
+    pub(crate) chosen: Option<Chosen>,
+    /// The log that took the testimony back.
+    pub(crate) contradicted_by: Option<String>,
+}
+
+/// One log by itself.
+#[derive(Debug)]
+pub(crate) struct FileOpinion {
+    /// What it is called.
+    pub(crate) label: String,
+    /// What it says.
+    pub(crate) reading: LogReading,
+    /// Why it does not testify, in words, where it reports damage and still does not.
+    pub(crate) no_testimony: Option<String>,
+    /// Its decisive line.
+    pub(crate) decisive: Option<DecisiveLine>,
+    /// Why it is not complete, where it is not.
+    pub(crate) gap: Option<String>,
+    /// Its size, decompressed.
+    pub(crate) bytes: u64,
+    /// Its lines.
+    pub(crate) lines: u64,
+}
+
+/// The log whose word is taken.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// What it is called.
+    pub(crate) label: String,
+    /// What it says, with everything that explains it.
+    pub(crate) finding: Finding,
+}
+
+impl LogPart {
+    /// Adds the next log. Only one whole finding is kept, however many logs there are.
+    pub(crate) fn add(&mut self, log: ExaminedLog) {
+        let ExaminedLog { label, finding, gap } = log;
+        self.files.push(FileOpinion {
+            label: label.clone(),
+            reading: finding.reading.clone(),
+            no_testimony: finding.no_testimony.map(crashlog::NoTestimony::in_words),
+            decisive: lines(&finding, 1).pop(),
+            gap,
+            bytes: finding.summary.bytes,
+            lines: finding.summary.lines,
+        });
+        if self.chosen.as_ref().is_none_or(|chosen| weight(&finding) > weight(&chosen.finding)) {
+            self.chosen = Some(Chosen { label, finding });
+        }
+        self.combine();
+    }
+
+    fn combine(&mut self) {
+        let Some(chosen) = &self.chosen else { return };
+        self.reading = chosen.finding.reading.clone();
+        let LogReading::Read(opinion) = &mut self.reading else { return };
+        for other in self.files.iter().filter_map(|file| read(&file.reading)) {
+            merge(&mut opinion.symptoms, &other.symptoms);
+            merge(&mut opinion.databases, &other.databases);
+        }
+        let elsewhere = self.files.iter().find(|file| read(&file.reading).is_some_and(points_elsewhere));
+        self.contradicted_by =
+            elsewhere.filter(|_| opinion.testimony == Testimony::Witness).map(|file| file.label.clone());
+        if self.contradicted_by.is_some() {
+            opinion.testimony = Testimony::Opinion;
+        }
+    }
+
+    /// Why the log says nothing, where it says nothing.
+    pub(crate) fn abstained(&self) -> Option<&'static str> {
+        match &self.reading {
+            LogReading::NotRead => Some("no log was given"),
+            LogReading::Abstained(reason) => Some(reason.in_words()),
+            LogReading::Read(_) => None,
+        }
+    }
+
+    /// Why a log that reports damage is no witness of it.
+    pub(crate) fn no_testimony(&self) -> Option<String> {
+        if let Some(label) = &self.contradicted_by {
+            return Some(format!("another log points to another cause ({label})"));
+        }
+        let chosen = self.chosen.as_ref()?;
+        chosen.finding.no_testimony.map(crashlog::NoTestimony::in_words)
+    }
+}
+
+/// The lines that decided; of a log that is none of a node's, or that reports no failure, none.
+pub(crate) fn lines(finding: &Finding, max: usize) -> Vec<DecisiveLine> {
+    match &finding.reading {
+        LogReading::Read(_) | LogReading::Abstained(LogAbstention::HeadMissing | LogAbstention::Unfamiliar) => {
+            decisive_lines(finding, max)
+        }
+        LogReading::NotRead | LogReading::Abstained(_) => Vec::new(),
+    }
+}
+
+pub(crate) fn read(reading: &LogReading) -> Option<&LogOpinion> {
+    match reading {
+        LogReading::Read(opinion) => Some(opinion),
+        LogReading::Abstained(_) | LogReading::NotRead => None,
+    }
+}
+
+fn points_elsewhere(opinion: &LogOpinion) -> bool {
+    !opinion.cause.is_local_damage()
+        && opinion.cause != Cause::Unknown
+        && opinion.probability >= Policy::ELSEWHERE_FROM_AT_MOST
+}
+
+/// How much a log has to say.
+fn weight(finding: &Finding) -> (u8, Option<Strength>) {
+    let rank = match &finding.reading {
+        LogReading::Read(LogOpinion { testimony: Testimony::Witness, .. }) => 8,
+        LogReading::Read(_) => 7,
+        LogReading::Abstained(LogAbstention::Unfamiliar) => 6,
+        LogReading::Abstained(LogAbstention::HeadMissing) => 5,
+        LogReading::Abstained(LogAbstention::NoFailure) => 4,
+        LogReading::Abstained(LogAbstention::ForeignProgram) => 3,
+        LogReading::Abstained(LogAbstention::NotText) => 2,
+        LogReading::Abstained(LogAbstention::Empty) => 1,
+        LogReading::NotRead => 0,
+    };
+    (rank, finding.digest.decisive().and_then(crashlog::digest::Failure::strength))
+}
+
+fn merge<T: Clone + PartialEq>(into: &mut Vec<T>, from: &[T]) {
+    for item in from {
+        if !into.contains(item) {
+            into.push(item.clone());
+        }
+    }
+}

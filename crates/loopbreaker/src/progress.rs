@@ -1,0 +1,71 @@
+//! A progress bar on standard error, for people, and only for work over a second. *No client.*
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Shorter work is over before anybody has read the bar.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+
+/// Counts bytes as they lie on disk: of a compressed log the compressed ones, for only their total is known beforehand.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BytesRead(Arc<AtomicU64>);
+
+impl BytesRead {
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The progress of reading logs. Standard error that is no terminal gets nothing.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    begun: Instant,
+    read: BytesRead,
+}
+
+impl Progress {
+    /// `bytes` is the size of all the work, where it is known.
+    pub(crate) fn new(bytes: Option<u64>) -> Self {
+        let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
+        let template = if bytes.is_some() {
+            "reading logs {bar:24} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
+        } else {
+            "reading logs {bytes} {bytes_per_sec}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self { bar, begun: Instant::now(), read: BytesRead::default() }
+    }
+
+    /// The counter to give to whoever reads.
+    pub(crate) fn counter(&self) -> BytesRead {
+        self.read.clone()
+    }
+
+    /// After each piece of work.
+    pub(crate) fn tick(&self) {
+        if self.bar.is_hidden() && self.begun.elapsed() >= SHOWN_AFTER {
+            // Draws only where standard error is a terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_position(self.read.get());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,6 @@
+//! What an incident looks like: as JSON for scripts, as text for people. *No client.*
+
+pub(crate) mod figures;
+pub(crate) mod json;
+mod page;
+pub(crate) mod text;

@@ -1,0 +1,109 @@
+//! Text for people: cleaned of what could repaint a terminal, wrapped to 80 columns. *No client.*
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns of a page.
+pub(crate) const COLUMNS: usize = 80;
+
+/// Foreign text without characters that a terminal obeys: controls, and marks that turn or hide text.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if is_harmless(c) { c } else { '\u{fffd}' }).collect()
+}
+
+fn is_harmless(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Breaks text at spaces so that no line is wider than `width`; a longer word is cut.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let room = width.saturating_sub(lines.last().map_or(0, |line| line.width()));
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if word.width() < room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+        while let Some(rest) = lines.last_mut().and_then(|line| cut(line, width)) {
+            lines.push(rest);
+        }
+    }
+    lines
+}
+
+/// Leaves `width` columns in the line and gives the rest, if any.
+fn cut(line: &mut String, width: usize) -> Option<String> {
+    let at = end_of(line, width);
+    (at > 0 && at < line.len()).then(|| line.split_off(at))
+}
+
+/// The byte at which a line of `width` columns ends.
+pub(crate) fn end_of(text: &str, width: usize) -> usize {
+    let mut columns = 0;
+    for (at, c) in text.char_indices() {
+        columns += c.width().unwrap_or(0);
+        if columns > width {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// A duration as people say it: `3 m 47 s`, `5 m`, `2 h 5 m`.
+pub(crate) fn duration(seconds: u64) -> String {
+    let (days, hours, minutes, rest) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let parts: Vec<String> = [(days, "d"), (hours, "h"), (minutes, "m"), (rest, "s")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .take(2)
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
+    if parts.is_empty() { "0 s".to_owned() } else { parts.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        for (seconds, text) in [
+            (0, "0 s"),
+            (47, "47 s"),
+            (227, "3 m 47 s"),
+            (300, "5 m"),
+            (3600, "1 h"),
+            (7500, "2 h 5 m"),
+            (90_061, "1 d 1 h"),
+        ] {
+            assert_eq!(duration(seconds), text);
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_replaced() {
+        assert_eq!(
+            clean("a\u{1b}[2Jb\r\n\u{202e}c\u{9b}d\u{200b}"),
+            "a\u{fffd}[2Jb\u{fffd}\u{fffd}\u{fffd}c\u{fffd}d\u{fffd}"
+        );
+        assert_eq!(clean("über „alles“ 世界"), "über „alles“ 世界");
+    }
+
+    #[test]
+    fn no_line_is_wider_and_no_word_is_lost() {
+        for (text, width, lines) in [
+            ("", 10, vec![""]),
+            ("one two three", 7, vec!["one two", "three"]),
+            ("one two three", 8, vec!["one two", "three"]),
+            ("abcdefghij k", 4, vec!["abcd", "efgh", "ij k"]),
+            ("世界世界", 5, vec!["世界", "世界"]),
+            ("世", 1, vec!["世"]),
+        ] {
+            assert_eq!(wrap(text, width), lines, "{text:?} in {width}");
+        }
+    }
+}
