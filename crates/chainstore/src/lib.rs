@@ -7,10 +7,13 @@
 //! when a second read, past the page cache, gives the same bytes.
 //!
 //! **The way in.** [`inspect`] takes a home, a data directory or one database and gives an [`Inspection`]. Readers of the
-//! node's own records open one database with [`find`] and [`open`] and ask its view ([`KeyValues`]) for keys.
+//! node's own records open one database with [`find`] and [`open`] and ask its view ([`KeyValues`]) for keys;
+//! [`read_node`] is given these views and says what they mean together ([`NodeReport`]).
 //!
 //! **In reading order:** bytes ([`Cut`], checksums) → findings and outcomes → files (one place opens them) → which engine
-//! → what engines have in common (`lsm/`) → one folder an engine, behind [`Store`] → all databases at once.
+//! → what engines have in common (`lsm/`) → one folder an engine, behind [`Store`] → all databases at once → a node's
+//! records: heights and what a node does with them (`invariants`), trees (`iavl/`), `cometbft/`, `sdk/`, all together
+//! (`node`).
 
 mod cut;
 

@@ -68,9 +68,11 @@ pub fn check_stores(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..threads.get().min(THREADS_MAX).min(commit.stores.len()) {
+        // This thread works too.
+        for _ in 1..threads.get().min(THREADS_MAX).min(commit.stores.len()) {
             scope.spawn(work);
         }
+        work();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by(|a, b| a.0.name.cmp(&b.0.name));
