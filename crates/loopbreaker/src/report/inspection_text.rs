@@ -183,7 +183,8 @@ fn finding(page: &mut Page, finding: &Finding) {
 fn more(page: &mut Page, all: usize, shown: usize, noun: &str) {
     let more = u64::try_from(all.saturating_sub(shown)).unwrap_or(u64::MAX);
     if more > 0 {
-        page.styled(FAINT, "  ", "  ", &format!("{} more: --output json lists all.", counted(more, noun)));
+        let noun = if more == 1 { noun.to_owned() } else { format!("{noun}s") };
+        page.styled(FAINT, "  ", "  ", &format!("{more} more {noun}: --output json lists all."));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `inspect` on directories that real engines wrote, and on what is no database at all (P13).
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -87,6 +87,23 @@ fn each_state_of_a_directory_has_its_outcome_and_status() {
             0,
             "{fixture}: the status only when asked"
         );
+    }
+}
+
+/// What the engines themselves left, by the list of what was done to it: nothing healthy is ever called bad.
+#[test]
+fn no_healthy_directory_of_any_engine_is_called_bad() {
+    for set in ["goleveldb", "goleveldb-newer", "node", "node-0.34", "pebble", "pebble-1.1.5", "pebble-2"] {
+        let list = fs::read(crate::root().join(FIXTURES).join(set).join("manifest.json")).expect("a list");
+        let cases: Vec<Value> = serde_json::from_slice(&list).expect("a list of cases");
+        for case in cases {
+            let (state, name) = (case["state"].as_str().expect("a state"), case["case"].as_str().expect("a name"));
+            if state != "damaged" {
+                let (_, report) = json_of(&format!("{set}/{name}"), &["--deep"]);
+                let good = ["intact", "could_not_tell"].map(Value::from).contains(&report["outcome"]);
+                assert!(good, "{set}/{name}: {report}");
+            }
+        }
     }
 }
 
@@ -209,4 +226,29 @@ fn what_may_not_be_read_says_which_user_is_needed() {
     let said = run(&["inspect", &folder.path().display().to_string(), "--exit-code"]);
     assert_eq!(said.status, 12);
     assert!(said.stdout.contains("permission denied"), "{}", said.stdout);
+}
+
+/// A healthy directory of which only a part was read is not damaged.
+#[test]
+fn ctrl_c_prints_what_is_known_so_far() {
+    let folder = Folder::new();
+    copy(&crate::root().join(FIXTURES).join("node/goleveldb-healthy"), folder.path());
+    let child = Command::new(env!("CARGO_BIN_EXE_loopbreaker"))
+        .args(["inspect", "--max-read-rate", "5kB", "--output", "json"])
+        .arg(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    std::thread::sleep(Duration::from_millis(1500));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("it runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a whole report");
+    assert_eq!(report["outcome"], "could_not_tell", "{report}");
+    assert!(report["untold"].to_string().contains("stopped before everything was read"), "{report}");
+    let words = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(words.lines().count(), 1);
+    assert!(words.starts_with("error: stopped by a signal before everything was read"), "{words}");
 }

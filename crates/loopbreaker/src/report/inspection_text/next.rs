@@ -35,7 +35,8 @@ fn damaged(inspection: &Inspection) -> Vec<Step> {
         .filter(|finding| finding.severity() == Severity::Damage)
         .map(|finding| &finding.database)
         .collect();
-    if names.iter().all(|name| name.start_role() == StartRole::CanBeRebuilt) {
+    let partly = all_checks(inspection).any(|checks| !checks.untold.is_empty());
+    if !partly && names.iter().all(|name| name.start_role() == StartRole::CanBeRebuilt) {
         return vec![step(
             "No restore is needed: a node lives without this data or builds it again. With the node stopped, move the \
              damaged directory aside (do not delete it) and start.",
