@@ -8,6 +8,10 @@ use crate::{Folder, Said, run};
 
 const FIXTURES: &str = "crates/chainstore/tests/fixtures";
 
+/// Each with a list of what was done to what.
+const SETS: [&str; 9] =
+    ["goleveldb", "goleveldb-newer", "leveldb", "node", "node-0.34", "pebble", "pebble-1.1.5", "pebble-2", "rocksdb"];
+
 fn inspect(fixture: &str, more: &[&str]) -> Said {
     let dir = format!("{FIXTURES}/{fixture}");
     let mut arguments = vec!["inspect", dir.as_str(), "--exit-code"];
@@ -93,7 +97,7 @@ fn each_state_of_a_directory_has_its_outcome_and_status() {
 /// What the engines themselves left, by the list of what was done to it: nothing healthy is ever called bad.
 #[test]
 fn no_healthy_directory_of_any_engine_is_called_bad() {
-    for set in ["goleveldb", "goleveldb-newer", "node", "node-0.34", "pebble", "pebble-1.1.5", "pebble-2"] {
+    for set in SETS {
         let list = fs::read(crate::root().join(FIXTURES).join(set).join("manifest.json")).expect("a list");
         let cases: Vec<Value> = serde_json::from_slice(&list).expect("a list of cases");
         for case in cases {
