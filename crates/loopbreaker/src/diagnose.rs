@@ -2,17 +2,19 @@
 
 use std::{
     io::{IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use anstream::ColorChoice;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::{
     bundle::{Bundle, BundleError, Note},
+    colour::Colour,
     examine::LogSource,
     exit::{Status, WrongUsage},
-    incident::{self, Incident},
+    incident::{self, ByHand, Incident},
+    inspect::CannotLook,
     progress::Progress,
     report,
     words::clean,
@@ -31,14 +33,16 @@ use crate::{
 ///   bundle.json                         when and how it was collected
 ///
 /// Every sick pod of a bundle gets a report. Without a bundle, give a pod's
-/// object with --pod, a log with --log, or both.
+/// object with --pod, a log with --log, the node's data with --data, or several
+/// of them. Data is read as `loopbreaker inspect` reads it: no engine is opened
+/// and nothing is written. Beside a bundle, --data takes the place of its data.
 ///
 /// With --exit-code the status is 10 where damage is proven on disk, 11 where
 /// the log alone suspects local damage, 12 where the cause could not be told, 0
 /// where it is another one or nothing is wrong. Of several reports the worst
 /// counts, in the order 10, 11, 12, 0.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, group(ArgGroup::new("input").required(true).multiple(true).args(["bundle", "log", "pod"])))]
+#[command(verbatim_doc_comment, group(ArgGroup::new("input").required(true).multiple(true).args(["bundle", "log", "pod", "data"])))]
 pub(crate) struct Arguments {
     /// Directory of an incident
     #[arg(value_name = "BUNDLE", conflicts_with = "pod")]
@@ -51,6 +55,10 @@ pub(crate) struct Arguments {
     /// The pod's object as `kubectl get pod -o yaml` prints it, `-` for standard input
     #[arg(long, value_name = "FILE")]
     pod: Option<PathBuf>,
+
+    /// The node's home, its data directory or one database, of a stopped node or a restored volume
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
 
     /// Report on this pod only, sick or not: POD or NAMESPACE/POD
     #[arg(long, value_name = "NAME")]
@@ -83,18 +91,6 @@ pub(crate) enum Format {
     Json,
 }
 
-/// When text is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-enum Colour {
-    /// On a terminal, unless `NO_COLOR` is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let incidents = incidents(arguments)?;
     print(arguments, &incidents)?;
@@ -108,12 +104,16 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
         return Err(WrongUsage("standard input can be given once only (put one of them into a file)").into());
     }
     let logs: Vec<LogSource> = arguments.log.iter().map(|path| LogSource::by_hand(path)).collect();
+    let by_hand = ByHand { logs: &logs, data: arguments.data.as_deref() };
+    if let Some(data) = by_hand.data {
+        can_be_inspected(data)?;
+    }
     let bundle = match (&arguments.bundle, &arguments.pod) {
         (Some(path), _) => Bundle::open(path)?,
         (None, Some(path)) => Bundle::open_pod_file(path)?,
         (None, None) => {
             let progress = Progress::new(logs.iter().map(LogSource::bytes).sum());
-            let incident = incident::of_logs(&logs, &progress, &mut |_| {})?;
+            let incident = incident::without_objects(by_hand, &progress, &mut |_| {})?;
             drop(progress);
             warn_of_gaps(std::slice::from_ref(&incident))?;
             return Ok(vec![incident]);
@@ -121,18 +121,31 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
     };
     warn(&bundle.notes)?;
     let subjects = bundle.subjects(arguments.subject.as_deref())?;
-    if !logs.is_empty() && subjects.len() > 1 {
+    if (!logs.is_empty() || by_hand.data.is_some()) && subjects.len() > 1 {
         let names = subjects.iter().map(|subject| subject.instance.to_string()).collect();
-        return Err(BundleError::WhoseLog { path: bundle.path.clone(), names }.into());
+        let path = bundle.path.clone();
+        let whose = if logs.is_empty() {
+            BundleError::WhoseData { path, names }
+        } else {
+            BundleError::WhoseLog { path, names }
+        };
+        return Err(whose.into());
     }
     let progress = Progress::new(incident::log_bytes(&subjects, &logs));
     let incidents = subjects
         .iter()
-        .map(|subject| incident::of_subject(&bundle, subject, &logs, &progress, &mut |_| {}))
+        .map(|subject| incident::of_subject(&bundle, subject, by_hand, &progress, &mut |_| {}))
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
     warn_of_gaps(&incidents)?;
     Ok(incidents)
+}
+
+/// A directory that was named by hand and cannot be opened is an error; what is wrong inside of it is part of the report.
+fn can_be_inspected(dir: &Path) -> anyhow::Result<()> {
+    let meter = chainstore::Meter::new(None, Arc::new(chainstore::Silent));
+    chainstore::DataDir::open(dir, Arc::new(meter)).map_err(|error| CannotLook(error).into_error())?;
+    Ok(())
 }
 
 /// What was passed over, a line each. A file of ten thousand broken documents shall not bury the report.
@@ -168,11 +181,7 @@ fn print(arguments: &Arguments, incidents: &[Incident]) -> anyhow::Result<()> {
         }
         return Ok(out.flush()?);
     }
-    let choice = match arguments.color {
-        Colour::Auto => anstream::AutoStream::choice(&stdout),
-        Colour::Always => ColorChoice::AlwaysAnsi,
-        Colour::Never => ColorChoice::Never,
-    };
+    let choice = arguments.color.choice(&stdout);
     let mut out = anstream::AutoStream::new(stdout.lock(), choice);
     let reports: Vec<String> =
         incidents.iter().map(|incident| report::text::render(incident, arguments.explain)).collect();

@@ -15,7 +15,7 @@ use crate::{
     bundle::Bundle,
     diagnose::Format,
     exit::{Status, one_line},
-    incident::{self, Incident},
+    incident::{self, ByHand, Incident},
     progress::Progress,
     report,
     words::clean,
@@ -139,5 +139,5 @@ fn incident_of(path: &Path, subject: Option<&str>, rules: &mut TextRules) -> any
     let subjects = bundle.subjects(subject)?;
     let subject = subjects.first().with_context(|| format!("{}: nobody to judge", path.display()))?;
     let progress = Progress::new(None);
-    Ok(incident::of_subject(&bundle, subject, &[], &progress, &mut |bytes| rules.feed(bytes))?)
+    Ok(incident::of_subject(&bundle, subject, ByHand::default(), &progress, &mut |bytes| rules.feed(bytes))?)
 }

@@ -1,5 +1,7 @@
 //! One incident, from what was read to the verdict and what to do next. *No client.* Reports only print what is here.
 
+use std::path::Path;
+
 use crashlog::model::Model;
 use diagnosis::{
     Advice, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact, Observation, Policy,
@@ -8,6 +10,7 @@ use diagnosis::{
 
 use crate::{
     bundle::{Bundle, BundleError, BundlePart, LogFile, LogRun, Subject},
+    disk_part::DiskPart,
     examine::{LogSource, examine},
     log_part::LogPart,
     names_known::KnownNames,
@@ -26,6 +29,8 @@ pub(crate) struct Incident {
     pub(crate) chain_id: Option<String>,
     /// The logs.
     pub(crate) log: LogPart,
+    /// The data directory, where one was given.
+    pub(crate) disk: Option<DiskPart>,
     /// What the judge got.
     pub(crate) evidence: Evidence,
     /// What it said.
@@ -56,25 +61,37 @@ pub(crate) struct Origin {
     pub(crate) absent: Vec<BundlePart>,
     /// What was passed over, in words.
     pub(crate) notes: Vec<String>,
-    /// A data directory that this version does not read.
-    pub(crate) data: Option<String>,
 }
 
-/// Reads the logs of one replica of a bundle and judges it. `by_hand` are logs named beside the bundle.
+/// Logs and a data directory that were named by hand, alone or beside a bundle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ByHand<'a> {
+    /// The logs.
+    pub(crate) logs: &'a [LogSource],
+    /// The node's home or data directory.
+    pub(crate) data: Option<&'a Path>,
+}
+
+impl ByHand<'_> {
+    fn disk(&self, log: &LogPart) -> Option<DiskPart> {
+        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log))
+    }
+}
+
+/// Reads the logs and the data of one replica of a bundle and judges it.
 pub(crate) fn of_subject(
     bundle: &Bundle,
     subject: &Subject<'_>,
-    by_hand: &[LogSource],
+    by_hand: ByHand<'_>,
     progress: &Progress,
     tap: &mut dyn FnMut(&[u8]),
 ) -> Result<Incident, BundleError> {
     let mut origin = Origin {
         absent: bundle.absent.clone(),
         notes: bundle.notes.iter().map(|note| clean(&note.to_string())).collect(),
-        data: subject.data.map(|path| label(bundle, path)),
     };
     let mut log = LogPart::default();
-    for source in by_hand {
+    for source in by_hand.logs {
         log.add(examine(source, progress, tap)?);
     }
     for source in logs_of(bundle, subject) {
@@ -87,51 +104,65 @@ pub(crate) fn of_subject(
             Err(error) => origin.notes.push(clean(&error.to_string())),
         }
     }
+    let disk =
+        by_hand.disk(&log).or_else(|| subject.data.map(|path| DiskPart::inspect(path, label(bundle, path), &log)));
+    let mut circumstances = subject.circumstances();
+    if let Some(disk) = &disk {
+        disk.complete(&mut circumstances);
+        origin.notes.extend(disk.looked.as_ref().err().cloned());
+        origin.absent.retain(|part| *part != BundlePart::Data);
+    }
     let evidence = Evidence {
         crash_loop: subject.crash_loop(),
         log: log.reading.clone(),
+        disk: disk.as_ref().map(|disk| disk.reading.clone()).unwrap_or_default(),
         siblings: subject.siblings(),
-        circumstances: subject.circumstances(),
-        ..Evidence::default()
+        circumstances,
     };
     let pod = subject.history.map(InstanceHistory::latest).cloned();
     let names = KnownNames::of(subject);
     let chain_id = subject.chain_id().map(clean);
-    Ok(judged(Some(subject.instance.clone()), pod, chain_id, log, evidence, &names, origin))
+    let chain_id = chain_id.or_else(|| disk.as_ref().and_then(DiskPart::chain_id));
+    Ok(judged(Read { instance: Some(subject.instance.clone()), pod, chain_id, log, disk, origin }, evidence, &names))
 }
 
-/// Judges logs without any object.
-pub(crate) fn of_logs(
-    sources: &[LogSource],
+/// Judges logs and data without any object.
+pub(crate) fn without_objects(
+    by_hand: ByHand<'_>,
     progress: &Progress,
     tap: &mut dyn FnMut(&[u8]),
 ) -> Result<Incident, BundleError> {
     let mut log = LogPart::default();
-    for source in sources {
+    for source in by_hand.logs {
         log.add(examine(source, progress, tap)?);
     }
-    Ok(of_log_part(log))
+    let disk = by_hand.disk(&log);
+    let mut evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
+    if let Some(disk) = &disk {
+        evidence.disk = disk.reading.clone();
+        disk.complete(&mut evidence.circumstances);
+    }
+    let chain_id = disk.as_ref().and_then(DiskPart::chain_id);
+    let read = Read { instance: None, pod: None, chain_id, log, disk, origin: Origin::default() };
+    Ok(judged(read, evidence, &KnownNames::default()))
 }
 
-/// Judges what was read of logs alone.
-pub(crate) fn of_log_part(log: LogPart) -> Incident {
-    let evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
-    judged(None, None, None, log, evidence, &KnownNames::default(), Origin::default())
-}
-
-fn judged(
+/// What was read and is only shown.
+struct Read {
     instance: Option<InstanceName>,
     pod: Option<Observation>,
     chain_id: Option<String>,
     log: LogPart,
-    evidence: Evidence,
-    names: &KnownNames,
+    disk: Option<DiskPart>,
     origin: Origin,
-) -> Incident {
+}
+
+fn judged(read: Read, evidence: Evidence, names: &KnownNames) -> Incident {
+    let Read { instance, pod, chain_id, log, disk, origin } = read;
     let verdict = judge(&evidence, &Policy::default());
     let advice = advise(&evidence, &verdict).iter().map(|advice| to_do(advice, names)).collect();
     let missing = verdict.missing.iter().map(|fact| to_find_out(fact, names)).collect();
-    Incident { instance, pod, chain_id, log, evidence, verdict, missing, advice, origin }
+    Incident { instance, pod, chain_id, log, disk, evidence, verdict, missing, advice, origin }
 }
 
 fn to_do(advice: &Advice, names: &KnownNames) -> Step {
@@ -208,7 +239,7 @@ fn read_something(log: &LogPart) -> bool {
 }
 
 /// A file's name within the bundle.
-fn label(bundle: &Bundle, path: &std::path::Path) -> String {
+fn label(bundle: &Bundle, path: &Path) -> String {
     clean(&path.strip_prefix(&bundle.path).unwrap_or(path).to_string_lossy())
 }
 

@@ -65,6 +65,26 @@ pub(crate) fn duration(seconds: u64) -> String {
     if parts.is_empty() { "0 s".to_owned() } else { parts.join(" ") }
 }
 
+/// A number of bytes as people say it: `512 B`, `1.4 MiB`.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut tenths = u128::from(count) * 10;
+    let mut unit = "B";
+    for next in UNITS {
+        if tenths < 10_240 {
+            break;
+        }
+        tenths /= 1024;
+        unit = next;
+    }
+    if unit == "B" { format!("{count} B") } else { format!("{}.{} {unit}", tenths / 10, tenths % 10) }
+}
+
+/// `1 table`, `7 tables`: a number and its noun, which takes an s.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +102,21 @@ mod tests {
         ] {
             assert_eq!(duration(seconds), text);
         }
+    }
+
+    #[test]
+    fn quantities() {
+        for (count, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1_500_000, "1.4 MiB"),
+            (3 << 30, "3.0 GiB"),
+            (u64::MAX, "16777215.9 TiB"),
+        ] {
+            assert_eq!(bytes(count), text);
+        }
+        assert_eq!([counted(1, "table"), counted(0, "table")], ["1 table", "0 tables"]);
     }
 
     #[test]

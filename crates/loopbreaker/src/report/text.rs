@@ -7,6 +7,7 @@ mod why;
 
 use diagnosis::{AppHashQuestion, CrashLoopReading, Siblings};
 
+use super::inspection_text;
 use super::page::{ALARM, COMMAND, FAINT, Page};
 use crate::{
     command_line::broken,
@@ -27,6 +28,7 @@ pub(crate) fn render(incident: &Incident, explain: bool) -> String {
     }
     crash_loop::show(&mut page, incident);
     log::show(&mut page, incident, explain);
+    disk(&mut page, incident);
     siblings(&mut page, incident);
     vetoes(&mut page, incident);
     missing(&mut page, incident, explain);
@@ -43,7 +45,10 @@ fn title(incident: &Incident) -> String {
     let name = incident.instance.as_ref().map_or_else(
         || {
             let labels: Vec<&str> = incident.log.files.iter().map(|file| file.label.as_str()).collect();
-            format!("Log of a node: {}", labels.join(", "))
+            match (&incident.disk, labels.is_empty()) {
+                (Some(disk), true) => format!("Data of a node: {}", disk.label),
+                _ => format!("Log of a node: {}", labels.join(", ")),
+            }
         },
         ToString::to_string,
     );
@@ -83,9 +88,6 @@ fn missing(page: &mut Page, incident: &Incident, explain: bool) {
         let parts: Vec<&str> = origin.absent.iter().map(|part| part.as_str()).collect();
         page.paragraph(&format!("Not given: {}.", parts.join(", ")));
     }
-    if let Some(data) = &origin.data {
-        page.paragraph(&format!("Given but not looked at: {data}. Reading databases is not part of this version yet."));
-    }
 }
 
 fn numbered(page: &mut Page, number: usize, step: &Step) {
@@ -96,9 +98,22 @@ fn numbered(page: &mut Page, number: usize, step: &Step) {
 }
 
 /// A command stands apart, so that it can be marked and pasted whole.
-fn command(page: &mut Page, command: &str) {
+pub(super) fn command(page: &mut Page, command: &str) {
     for line in broken(command, COLUMNS, "       ") {
         page.as_it_stands(COMMAND, &line);
+    }
+}
+
+/// What the data directory says.
+fn disk(page: &mut Page, incident: &Incident) {
+    let Some(disk) = &incident.disk else { return };
+    page.heading(&format!("Disk: {}", disk.label));
+    match &disk.looked {
+        Ok(inspection) => {
+            page.paragraph(&inspection_text::verdict(inspection));
+            inspection_text::show(page, inspection);
+        }
+        Err(why) => page.paragraph(&format!("Could not look: {why}.")),
     }
 }
 

@@ -4,8 +4,10 @@
 
 mod bad_input;
 mod bundles;
+mod disks;
 mod evaluates;
 mod examples;
+mod inspects;
 mod manners;
 mod memory;
 mod readme;

@@ -165,17 +165,11 @@ impl PeersJson {
 pub(super) struct BundleJson<'a> {
     absent: Vec<&'static str>,
     notes: &'a [String],
-    /// A data directory that was not read.
-    data_not_read: Option<&'a str>,
 }
 
 impl<'a> BundleJson<'a> {
     pub(super) fn of(incident: &'a Incident) -> Self {
         let origin = &incident.origin;
-        Self {
-            absent: origin.absent.iter().map(|part| part.as_str()).collect(),
-            notes: &origin.notes,
-            data_not_read: origin.data.as_deref(),
-        }
+        Self { absent: origin.absent.iter().map(|part| part.as_str()).collect(), notes: &origin.notes }
     }
 }

@@ -1,0 +1,189 @@
+//! Every database of a node, checked: the whole of an inspection. *Files, read-only.*
+//!
+//! Find the databases, open each by its engine's rules, check all tables on several threads, then journals and traces; read
+//! the node's own records through them; at last look whether the directory changed meanwhile. What one database hides
+//! never stops the others.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use diagnosis::DatabaseName;
+
+use crate::crew::{self, Work};
+use crate::files::DataDir;
+use crate::meter::Meter;
+use crate::node::NodeReport;
+use crate::node_of;
+use crate::places::{self, FoundPlace};
+use crate::read_error::ReadError;
+use crate::store::{Depth, Prediction};
+use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, live};
+
+/// What an inspection looks at, and how fast.
+#[derive(Clone)]
+pub struct Options {
+    /// How much is looked at.
+    pub depth: Depth,
+    /// The file that the log names: it comes first.
+    pub first: Option<PathBuf>,
+    /// Bytes read per second at most, over all threads.
+    pub max_read_rate: Option<NonZeroU64>,
+    /// Threads; as many as the machine offers, if not given.
+    pub threads: Option<NonZeroUsize>,
+    /// Who watches.
+    pub progress: Arc<dyn Progress>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { depth: Depth::Default, first: None, max_read_rate: None, threads: None, progress: Arc::new(Silent) }
+    }
+}
+
+/// What an inspection gives.
+#[derive(Debug, Clone)]
+pub struct Inspection {
+    /// What everything adds up to.
+    pub outcome: Outcome,
+    /// Each database.
+    pub databases: Vec<DatabaseReport>,
+    /// What is not about one of these databases: companion files, and directories that could not be looked into.
+    pub checks: Checks,
+    /// What the node's own records say, where its databases were found; its findings are in the checks above.
+    pub node: Option<NodeReport>,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What was seen of one database.
+#[derive(Debug, Clone)]
+pub struct DatabaseReport {
+    /// Its name, without `.db`.
+    pub name: DatabaseName,
+    /// Its directory, relative to the inspected one.
+    pub path: PathBuf,
+    /// Who wrote it, if that is one.
+    pub engine: Option<Engine>,
+    /// What its checks add up to.
+    pub outcome: Outcome,
+    /// Live tables.
+    pub tables: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Findings, notes, and what nobody could tell.
+    pub checks: Checks,
+    /// What the engine would do at its next open, where it would not simply open.
+    pub prediction: Option<Prediction>,
+}
+
+/// Inspects a home or data directory, or a single database directory.
+pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
+    let started = Instant::now();
+    let meter = Arc::new(Meter::new(options.max_read_rate, Arc::clone(&options.progress)));
+    let root = DataDir::open(dir, Arc::clone(&meter))?;
+    let named = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    let (found, mut checks) = places::find(&root, &named, options.depth);
+    if found.is_empty() && checks.untold.is_empty() {
+        let detail = "no database in this directory";
+        checks.add(Finding::new(FindingKind::NoDatabase, &DatabaseName::new(""), Path::new(""), detail));
+    }
+    let works = examine(found, options, &meter);
+    let mut node = if meter.interrupted() { None } else { node_of::read(&works, &root, options) };
+    let mut databases: Vec<DatabaseReport> = works.into_iter().map(report).collect();
+    if let Some(node) = &mut node {
+        sort_in(std::mem::take(&mut node.checks), &mut databases, &mut checks);
+    }
+    if meter.interrupted() {
+        checks.add(Reason::Interrupted);
+    }
+    let mut all = checks.clone();
+    for database in &databases {
+        all.extend(database.checks.clone());
+    }
+    Ok(Inspection {
+        outcome: all.outcome(),
+        databases,
+        checks,
+        node,
+        bytes_read: meter.bytes(),
+        took: started.elapsed(),
+    })
+}
+
+/// Findings about a database stand with it.
+fn sort_in(node: Checks, databases: &mut [DatabaseReport], rest: &mut Checks) {
+    for finding in node.findings {
+        match databases.iter_mut().find(|database| finding.file.starts_with(&database.path)) {
+            Some(database) => {
+                database.checks.add(finding);
+                database.outcome = database.checks.outcome();
+            }
+            None => rest.add(finding),
+        }
+    }
+    for reason in node.untold {
+        if !rest.untold.contains(&reason) {
+            rest.add(reason);
+        }
+    }
+}
+
+/// Checks all databases; those that changed meanwhile are read once more, and judged by what held still.
+fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Work> {
+    let mut works: Vec<Work> = found.into_iter().map(Work::open).collect();
+    crew::run(&mut works, options, meter);
+    let (mut settled, mut restless) = (Vec::new(), Vec::new());
+    for work in works {
+        let again = reread(&work.found).filter(|_| work.has_findings() && !meter.interrupted());
+        match again {
+            Some(again) => restless.push(again),
+            None => settled.push(work),
+        }
+    }
+    let mut again: Vec<Work> = restless.into_iter().map(Work::open).collect();
+    crew::run(&mut again, options, meter);
+    settled.extend(again);
+    settled.sort_by(|a, b| a.found.place.dir.path().cmp(b.found.place.dir.path()));
+    settled
+}
+
+/// The same directory with today's files, if they are others than when the inspection began.
+fn reread(found: &FoundPlace) -> Option<FoundPlace> {
+    let mut place = found.place.clone();
+    let now = place.dir.list().ok()?;
+    if !live::changed(&place.entries, &now) {
+        return None;
+    }
+    place.entries = now.into();
+    let detection = crate::detect(&place.dir, &place.entries);
+    Some(FoundPlace { place, detection })
+}
+
+fn report(work: Work) -> DatabaseReport {
+    let place = work.found.place.clone();
+    let (tables, prediction, mut checks) = work.finish();
+    match place.dir.list() {
+        Ok(now) if live::changed(&place.entries, &now) => {
+            checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now);
+        }
+        Ok(_) => {}
+        Err(error) => checks.add(Reason::Unreadable(error)),
+    }
+    let order = |a: &Finding, b: &Finding| (&a.file, a.offset, a.kind).cmp(&(&b.file, b.offset, b.kind));
+    checks.findings.sort_by(order);
+    checks.findings.dedup();
+    DatabaseReport {
+        name: place.database.clone(),
+        path: place.dir.path().to_path_buf(),
+        engine: crate::detect(&place.dir, &place.entries).sole(),
+        outcome: checks.outcome(),
+        tables,
+        bytes: place.entries.iter().map(|entry| entry.bytes).sum(),
+        checks,
+        prediction,
+    }
+}

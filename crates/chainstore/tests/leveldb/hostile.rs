@@ -1,0 +1,194 @@
+//! Directories that nobody would make by accident: links, FIFOs, forged counts, empty files, things that vanish.
+
+use crate::kit;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+
+use chainstore::{DataDir, Depth, Meter, Options, Outcome, Progress, ReadProblem, Reason, Silent, inspect};
+
+fn root(path: &Path) -> DataDir {
+    DataDir::open(path, Arc::new(Meter::new(None, Arc::new(Silent)))).unwrap()
+}
+
+fn untold(path: &Path) -> Vec<String> {
+    let inspection = inspect(path, &Options::default()).unwrap();
+    let databases = inspection.databases.into_iter().flat_map(|database| database.checks.untold);
+    inspection.checks.untold.into_iter().chain(databases).map(|reason| reason.to_string()).collect()
+}
+
+#[test]
+fn links_and_fifos_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret"), "x").unwrap();
+    std::fs::write(home.path().join("inside"), "y").unwrap();
+    symlink(outside.path().join("secret"), home.path().join("out")).unwrap();
+    symlink("inside", home.path().join("in")).unwrap();
+    symlink("loop", home.path().join("loop")).unwrap();
+    symlink("/proc/self/environ", home.path().join("magic")).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(home.path().join("fifo")).status().unwrap();
+    assert!(fifo.success());
+    symlink("fifo", home.path().join("to-fifo")).unwrap();
+    let dir = root(home.path());
+    let problem = |name: &str| dir.file(name).unwrap_err().problem;
+    assert_eq!(dir.file("in").unwrap().read_all(9).unwrap(), b"y");
+    assert_eq!(problem("out"), ReadProblem::LinkOut);
+    assert_eq!(problem("magic"), ReadProblem::LinkOut);
+    assert_eq!(problem("loop"), ReadProblem::LinkLoop);
+    assert_eq!(problem("fifo"), ReadProblem::NotAFile("FIFO"));
+    assert_eq!(problem("to-fifo"), ReadProblem::NotAFile("FIFO"));
+    assert_eq!(problem("nothing"), ReadProblem::Missing);
+    assert_eq!(dir.directory("inside").unwrap_err().problem, ReadProblem::NotADirectory);
+}
+
+#[test]
+fn loops_of_directories_end_and_links_out_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    symlink(".", home.path().join("data")).unwrap();
+    symlink(outside.path(), home.path().join("state.db")).unwrap();
+    let reasons = untold(home.path());
+    assert!(!reasons.is_empty());
+    assert!(reasons.iter().all(|reason| reason.contains("a link out of the inspected directory")), "{reasons:?}");
+}
+
+#[test]
+fn not_a_directory_and_no_database() {
+    let home = tempfile::tempdir().unwrap();
+    let inspection = inspect(home.path(), &Options::default()).unwrap();
+    assert_eq!(inspection.outcome, Outcome::CouldNotTell);
+    assert_eq!(inspection.checks.findings[0].kind.name(), "no_database");
+    let file = home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert_eq!(inspect(&file, &Options::default()).unwrap_err().problem, ReadProblem::NotADirectory);
+    assert_eq!(inspect(&home.path().join("gone"), &Options::default()).unwrap_err().problem, ReadProblem::Missing);
+}
+
+#[test]
+fn a_directory_that_vanishes() {
+    let (home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    let opened = root(home.path()).directory("state.db").unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert_eq!(opened.list().unwrap(), []);
+    assert_eq!(opened.file("CURRENT").unwrap_err().problem, ReadProblem::Missing);
+}
+
+/// Tables whose every count and length is a lie, behind a footer that is none.
+#[test]
+fn forged_tables() {
+    for content in [vec![0; 47], vec![0xff; 6870], vec![0; 6870], b"SQLite format 3\0".repeat(500)] {
+        let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+        std::fs::write(dir.join("000011.ldb"), &content).unwrap();
+        for depth in [Depth::Quick, Depth::Default, Depth::Deep] {
+            assert_eq!(kit::report(&dir, depth).outcome, Outcome::Damaged, "{} bytes", content.len());
+        }
+    }
+    // A footer with the right magic and handles of 2^63 bytes.
+    let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    let mut table = std::fs::read(dir.join("000011.ldb")).unwrap();
+    let footer = table.len() - 48;
+    table[footer..footer + 40].fill(0xff);
+    table[footer + 9] = 1;
+    table[footer + 19] = 1;
+    std::fs::write(dir.join("000011.ldb"), &table).unwrap();
+    let report = kit::report(&dir, Depth::Quick);
+    assert_eq!(report.outcome, Outcome::Damaged);
+    assert_eq!(report.checks.findings[0].kind.name(), "table_footer");
+}
+
+#[test]
+fn names_that_are_no_numbers_are_left_alone() {
+    let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    for name in ["99999999999999999999.ldb", "+1.ldb", "a.log", "MANIFEST-x", "CURRENT.x", "CURRENT.99", "..ldb"] {
+        std::fs::write(dir.join(name), "x").unwrap();
+    }
+    std::fs::create_dir(dir.join("000099.ldb")).unwrap();
+    assert_eq!(kit::report(&dir, Depth::Deep).outcome, Outcome::Intact);
+}
+
+#[test]
+fn a_live_table_that_is_a_fifo_or_a_directory_cannot_be_told() {
+    let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    std::fs::remove_file(dir.join("000011.ldb")).unwrap();
+    std::fs::create_dir(dir.join("000011.ldb")).unwrap();
+    let report = kit::report(&dir, Depth::Default);
+    assert_eq!(report.outcome, Outcome::CouldNotTell, "{:#?}", report.checks);
+    assert_eq!(report.checks.untold[0].to_string(), "000011.ldb: a directory, not a file");
+}
+
+#[test]
+fn a_broken_database_does_not_stop_the_others() {
+    let home = tempfile::tempdir().unwrap();
+    for (name, case) in
+        [("application.db", "healthy"), ("state.db", "table-data-flip"), ("blockstore.db", "manifest-truncated")]
+    {
+        let target = home.path().join("data").join(name);
+        std::fs::create_dir_all(&target).unwrap();
+        for entry in std::fs::read_dir(kit::fixture("goleveldb").join(case)).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), target.join(entry.file_name())).unwrap();
+        }
+    }
+    let inspection = inspect(home.path(), &Options::default()).unwrap();
+    let short: Vec<_> =
+        inspection.databases.iter().map(|database| (database.name.as_str().to_owned(), database.outcome)).collect();
+    let damaged = Outcome::Damaged;
+    assert_eq!(
+        short,
+        [
+            ("application".to_owned(), Outcome::Intact),
+            ("blockstore".to_owned(), damaged),
+            ("state".to_owned(), damaged)
+        ]
+    );
+    assert_eq!(inspection.outcome, damaged);
+    assert!(inspection.bytes_read > 30_000);
+}
+
+#[test]
+fn two_engines_in_one_directory() {
+    let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    std::fs::write(dir.join("OPTIONS-000003"), "[Version]\n  pebble_version=0.1\n").unwrap();
+    let report = kit::report(&dir, Depth::Default);
+    assert_eq!((report.outcome, report.engine), (Outcome::CouldNotTell, None));
+    assert_eq!(report.checks.findings[0].kind.name(), "two_engines");
+}
+
+/// Nothing is written, and access times stay.
+#[test]
+fn nothing_is_touched() {
+    let (home, dir) = kit::copy(&kit::fixture("goleveldb/table-data-flip"));
+    let state = || {
+        let mut all = Vec::new();
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            let entry = entry.unwrap();
+            let meta = entry.metadata().unwrap();
+            all.push((entry.file_name(), meta.len(), meta.modified().unwrap(), meta.accessed().unwrap()));
+        }
+        all.sort();
+        all
+    };
+    let before = state();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let _ = inspect(home.path(), &Options { depth: Depth::Deep, ..Options::default() }).unwrap();
+    assert_eq!(state(), before);
+}
+
+/// Whoever stops an inspection gets what is known so far, and never "intact".
+#[test]
+fn an_inspection_that_is_stopped() {
+    struct Stop;
+    impl Progress for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let (home, _) = kit::copy(&kit::fixture("goleveldb/table-deleted"));
+    let stopped = || Options { progress: Arc::new(Stop), ..Options::default() };
+    let inspection = inspect(home.path(), &stopped()).unwrap();
+    assert_eq!(inspection.outcome, Outcome::Damaged, "what the MANIFEST says was known already");
+    assert!(inspection.databases[0].checks.untold.contains(&Reason::Interrupted));
+    let (home, _) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    assert_eq!(inspect(home.path(), &stopped()).unwrap().outcome, Outcome::CouldNotTell);
+}

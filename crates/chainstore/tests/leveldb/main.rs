@@ -1,0 +1,12 @@
+//! LevelDB directories, read as a user has them: real engines' files, every damage of small ones, and foul play.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the helpers of tests are outside of test functions")]
+
+mod kit;
+
+mod fixtures;
+
+mod exhaustive;
+
+mod hostile;
+
+mod other_writer;
