@@ -97,7 +97,7 @@ impl Digest {
         }
         let mut phrases = std::mem::take(&mut self.phrases);
         self.matcher.phrases(record, &mut phrases);
-        self.surroundings.observe(record, !phrases.is_empty());
+        self.surroundings.observe(record, &phrases);
         match weigh(record, &phrases) {
             Weight::Failure => self.keep(record, &phrases),
             Weight::Bare => self.keep_bare(record, &phrases),

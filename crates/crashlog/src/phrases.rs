@@ -93,6 +93,14 @@ pub enum Place {
     Peer,
 }
 
+impl Phrase {
+    /// Whether it nearly decides alone that an integrity check of local storage failed.
+    #[must_use]
+    pub fn is_failed_check(&self) -> bool {
+        self.polarity == Polarity::Damage(Proof::IntegrityCheck) && self.strength == Strength::Decisive
+    }
+}
+
 /// How much of a message a phrase is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {

@@ -3,7 +3,7 @@
 //! P13: a log is a place where others can write, too. A process does not commit blocks after a panic, so text that looks like
 //! one and is followed by the node's ordinary progress was put there; and where prose outweighs records, somebody quotes.
 
-use crate::{Emitter, Level, Record};
+use crate::{Emitter, Level, Record, phrases::PhraseIndex};
 
 /// Counts of a log, kept while it streams by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,9 +12,13 @@ pub struct Surroundings {
     pub of_a_node: u64,
     /// Bare lines without any known phrase.
     pub prose: u64,
-    /// After a panic the same process went on making blocks.
+    /// After a panic or the words of a failed check the same process went on making blocks.
     pub survived: bool,
-    panicked: bool,
+    /// Line of the failure that nothing has followed yet; of the last progress; of the last start. Lines, not the order of
+    /// arrival: a panic's record comes when its stack has ended, after records that were printed meanwhile.
+    failed_line: Option<u64>,
+    progress_line: u64,
+    start_line: u64,
 }
 
 /// Begins of messages that a node prints only while it makes or stores blocks (CometBFT state and consensus).
@@ -29,19 +33,24 @@ const START: [&str; 6] =
 const PROSE_FREE: u64 = 8;
 
 impl Surroundings {
-    pub(crate) fn observe(&mut self, record: &Record, says_something: bool) {
+    pub(crate) fn observe(&mut self, record: &Record, phrases: &[PhraseIndex]) {
         match record.emitter {
-            Emitter::Error if record.level == Level::None => self.prose += u64::from(!says_something),
+            Emitter::Error if record.level == Level::None => self.prose += u64::from(phrases.is_empty()),
             Emitter::Usage => {}
             Emitter::Panic | Emitter::Error | Emitter::Log | Emitter::Peer | Emitter::Os => self.of_a_node += 1,
         }
-        if record.emitter == Emitter::Panic {
-            self.panicked = true;
-        } else if self.panicked && record.emitter == Emitter::Log {
+        let line = record.line;
+        let failed_check = || phrases.iter().any(|index| index.phrase().is_failed_check());
+        if record.emitter == Emitter::Panic || (record.emitter != Emitter::Peer && failed_check()) {
+            self.survived |= self.progress_line > line && self.start_line <= line;
+            self.failed_line = Some(line).filter(|line| *line > self.start_line);
+        } else if record.emitter == Emitter::Log {
             if begins_with_any(&record.message, &START) {
-                self.panicked = false;
+                self.start_line = line;
+                self.failed_line = None;
             } else if begins_with_any(&record.message, &PROGRESS) {
-                self.survived = true;
+                self.progress_line = line;
+                self.survived |= self.failed_line.is_some_and(|failed| failed < line);
             }
         }
     }

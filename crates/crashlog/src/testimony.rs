@@ -5,7 +5,7 @@ use diagnosis::{Cause, DatabaseName, StartRole};
 use crate::{
     Emitter, ReadingSummary,
     digest::{Digest, Failure},
-    phrases::{Phrase, Polarity, Proof, Strength},
+    phrases::{Phrase, Polarity, Strength},
     witness::named_databases,
 };
 
@@ -74,10 +74,12 @@ pub(crate) fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTesti
     if summary.frames_without_head && !local().any(has_head) {
         return Some(NoTestimony::HeadMissing);
     }
-    if !local().any(|failure| failed_check(failure).is_some()) {
+    let mut checks = local().filter_map(|failure| Some(stands(failure, failed_check(failure)?))).peekable();
+    if checks.peek().is_none() {
         return Some(NoTestimony::NoIntegrityCheck);
     }
-    if !local().any(|failure| failed_check(failure).is_some_and(|phrase| is_the_failure(failure, phrase))) {
+    let checks: Vec<Stands> = checks.collect();
+    if checks.contains(&Stands::Quoted) || !checks.contains(&Stands::IsTheFailure) {
         return Some(NoTestimony::OnlyQuoted);
     }
     if digest.surroundings.survived {
@@ -95,9 +97,7 @@ pub(crate) fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTesti
 }
 
 fn failed_check(failure: &Failure) -> Option<&'static Phrase> {
-    failure.phrases.iter().map(|index| index.phrase()).find(|phrase| {
-        phrase.polarity == Polarity::Damage(Proof::IntegrityCheck) && phrase.strength == Strength::Decisive
-    })
+    failure.phrases.iter().map(|index| index.phrase()).find(|phrase| phrase.is_failed_check())
 }
 
 fn points_elsewhere(failure: &Failure) -> Option<&'static Phrase> {
@@ -124,26 +124,34 @@ const STOPPING: [&str; 12] = [
     "panic",
 ];
 
-/// Bytes from its begin within which a bare line must come to the point: further in, it is a sentence about a failure.
-const TO_THE_POINT: usize = 32;
+/// How a record with the words of a failed check stands to the failure.
+#[derive(PartialEq, Eq)]
+enum Stands {
+    /// It is the failure: a panic, the error line with which the process ends, a bare line that begins with the words, or a
+    /// record that says that the node stops.
+    IsTheFailure,
+    /// It is a record of a running node, which can repeat what users and peers sent (a memo, a vote, a proof).
+    InPassing,
+    /// The words stand in the middle of a bare line: somebody quotes them.
+    Quoted,
+}
 
-/// Whether a record with the words of a failed check *is* the failure: a panic, the error line with which the process ends, a
-/// bare line that begins with the words, or a record that says that the node stops.
-///
-/// Records of a running node can repeat what users and peers sent (a memo, a vote, a proof), whatever their module.
-fn is_the_failure(failure: &Failure, phrase: &Phrase) -> bool {
+fn stands(failure: &Failure, phrase: &Phrase) -> Stands {
     let record = &failure.record;
     let message = record.message.to_ascii_lowercase();
-    match record.emitter {
+    let is_it = match record.emitter {
         Emitter::Panic => true,
-        Emitter::Error => {
-            let at = message.find(&phrase.text.to_ascii_lowercase());
-            record.level.reports_failure() || at.is_some_and(|at| at < TO_THE_POINT)
-        }
+        Emitter::Error if record.level.reports_failure() => true,
+        Emitter::Error if message.starts_with(&phrase.text.to_ascii_lowercase()) => true,
+        Emitter::Error => return Stands::Quoted,
         Emitter::Log => !record.frames.is_empty() || STOPPING.iter().any(|begin| message.starts_with(begin)),
         Emitter::Peer | Emitter::Os | Emitter::Usage => false,
-    }
+    };
+    if is_it { Stands::IsTheFailure } else { Stands::InPassing }
 }
+
+/// Bytes from its begin within which a bare line must come to the point: further in, it is a sentence about a failure.
+const TO_THE_POINT: usize = 64;
 
 /// Whether the log has nothing but bare lines that speak of failures in mid-sentence: a text about logs, not a log.
 pub(crate) fn only_speaks_of_failures(digest: &Digest) -> bool {
@@ -154,7 +162,7 @@ pub(crate) fn only_speaks_of_failures(digest: &Digest) -> bool {
             || failure.record.level.reports_failure()
             || strongest
                 .filter(|phrase| phrase.polarity != Polarity::Benign)
-                .any(|phrase| message.find(&phrase.text.to_ascii_lowercase()).is_some_and(|at| at < 2 * TO_THE_POINT))
+                .any(|phrase| message.find(&phrase.text.to_ascii_lowercase()).is_some_and(|at| at < TO_THE_POINT))
     };
     let said = || digest.failures().filter(|failure| failure.strength().is_some());
     digest.surroundings.is_mostly_prose() && said().count() > 0 && !said().any(to_the_point)
