@@ -122,13 +122,18 @@ impl Examiner {
         let damage = probability(1.0 / (1.0 + libm::exp(-damage_score)));
         let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
         let no_testimony = doubt.or((damage_score < threshold).then_some(NoTestimony::ScoreTooLow));
-        let reading = match abstention(&summary, &digest) {
+        let likeliest = causes.first().map_or(Probability::ZERO, |(_, p)| *p);
+        let unfamiliar = || (likeliest < FAMILIAR_FROM).then_some(LogAbstention::Unfamiliar);
+        let reading = match abstention(&summary, &digest).or_else(unfamiliar) {
             Some(reason) => LogReading::Abstained(reason),
             None => LogReading::Read(opinion(&digest, &causes, no_testimony)),
         };
         Finding { reading, causes, damage_score, damage, no_testimony, summary, digest, features, scores }
     }
 }
+
+/// Below this the likeliest of 18 causes is a guess, and no answer is the honest one (P13): chance alone gives 0.06.
+const FAMILIAR_FROM: Probability = Probability::from_thousandths(150);
 
 fn opinion(digest: &Digest, causes: &[(Cause, Probability)], no_testimony: Option<NoTestimony>) -> LogOpinion {
     let (cause, probability) = causes.first().copied().unwrap_or((Cause::Unknown, Probability::ZERO));

@@ -81,8 +81,9 @@ fn about_data(verdict: &Verdict) -> bool {
 fn keep() -> Advice {
     Advice::to_run(
         "Keep what is there before anything else: take a snapshot of the claim and wait until it is ready to use.",
-        "printf 'apiVersion: snapshot.storage.k8s.io/v1\\nkind: VolumeSnapshot\\nmetadata: {name: CLAIM-as-found}\\n\
-         spec: {source: {persistentVolumeClaimName: CLAIM}}\\n' | kubectl create -n NAMESPACE -f -",
+        "printf '%s\\n' 'apiVersion: snapshot.storage.k8s.io/v1' 'kind: VolumeSnapshot' \
+         'metadata: {name: CLAIM-as-found}' 'spec: {source: {persistentVolumeClaimName: CLAIM}}' | \
+         kubectl create -n NAMESPACE -f -",
     )
 }
 

@@ -8,6 +8,7 @@ mod evaluates;
 mod examples;
 mod manners;
 mod memory;
+mod readme;
 mod samples;
 
 use std::{

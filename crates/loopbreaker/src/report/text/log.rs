@@ -1,7 +1,7 @@
 //! Decisive lines of the logs, for people. *No client.* What speaks against the verdict is shown as large as what speaks for it.
 
 use crashlog::{explain::DecisiveLine, phrases::Polarity};
-use diagnosis::{Cause, LogReading};
+use diagnosis::{Cause, DatabaseName, LogReading};
 
 use super::reasons::because;
 use crate::{
@@ -36,6 +36,7 @@ pub(super) fn show(page: &mut Page, incident: &Incident, explain: bool) {
     for line in agreeing.iter().take(shown) {
         quoted(page, &chosen.label, line, explain);
     }
+    named_databases(page, log);
     elsewhere(page, log, chosen, explain);
     if !counter.is_empty() {
         page.heading("Against it, in the log");
@@ -60,6 +61,23 @@ fn quoted(page: &mut Page, label: &str, line: &DecisiveLine, explain: bool) {
     let times = if line.repeats > 1 { format!(" ({} times)", line.repeats) } else { String::new() };
     page.styled(FAINT, "  ", "  ", &format!("{label}:{}{times}", line.line));
     page.quote(&line.text, &line.mark, if explain { usize::MAX } else { 3 });
+}
+
+/// Which databases the decisive record is about: named in it, or read by the code of its top frames.
+fn named_databases(page: &mut Page, log: &LogPart) {
+    let databases = read(&log.reading).map_or(&[][..], |opinion| &opinion.databases);
+    if !databases.is_empty() {
+        let names: Vec<String> = databases.iter().map(directory).collect();
+        page.paragraph(&format!("It is about {} (named there, or read by the code that failed).", names.join(", ")));
+    }
+}
+
+/// A database as its directory is called.
+fn directory(database: &DatabaseName) -> String {
+    match database.as_str() {
+        name @ ("cs.wal" | "snapshots" | "light") => name.to_owned(),
+        name => format!("{name}.db"),
+    }
 }
 
 /// The decisive line of each other log, so that a person sees where they differ.
