@@ -22,8 +22,14 @@ pub struct Surroundings {
 }
 
 /// Begins of messages that a node prints only while it makes or stores blocks (CometBFT state and consensus).
-const PROGRESS: [&str; 6] =
-    ["committed state", "executed block", "finalized block", "finalizing commit of block", "indexed block", "received proposal"];
+const PROGRESS: [&str; 6] = [
+    "committed state",
+    "executed block",
+    "finalized block",
+    "finalizing commit of block",
+    "indexed block",
+    "received proposal",
+];
 
 /// Begins of messages that a node prints when it starts.
 const START: [&str; 6] =
@@ -64,5 +70,5 @@ impl Surroundings {
 
 fn begins_with_any(message: &str, begins: &[&str]) -> bool {
     let has = |begin: &&str| message.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
-    begins.iter().any(|begin| has(begin))
+    begins.iter().any(has)
 }

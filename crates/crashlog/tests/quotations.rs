@@ -25,10 +25,18 @@ fn row(name: &str, log: &str, why_not: Option<NoTestimony>) {
 
 #[test]
 fn a_failure_testifies() {
-    row("panic after ordinary lines", &format!("{BOOT}{BLOCK}panic: {DAMAGE}\n\ngoroutine 1 [running]:\nmain.main()\n"), None);
+    row(
+        "panic after ordinary lines",
+        &format!("{BOOT}{BLOCK}panic: {DAMAGE}\n\ngoroutine 1 [running]:\nmain.main()\n"),
+        None,
+    );
     row("error line", &format!("{BOOT}Error: failed to initialize database: {DAMAGE}\n"), None);
     row("restarted and failed again", &format!("{BOOT}panic: {DAMAGE}\n{BOOT}{BLOCK}panic: {DAMAGE}\n"), None);
-    row("halted in consensus", &format!("{BOOT}{BLOCK}3:05PM ERR CONSENSUS FAILURE!!! err=\"{DAMAGE}\" module=consensus\n"), None);
+    row(
+        "halted in consensus",
+        &format!("{BOOT}{BLOCK}3:05PM ERR CONSENSUS FAILURE!!! err=\"{DAMAGE}\" module=consensus\n"),
+        None,
+    );
 }
 
 #[test]
