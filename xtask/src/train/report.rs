@@ -122,15 +122,15 @@ pub(super) fn text(rehearsals: &[Rehearsal], words_only: &[Rehearsal], settings:
     out.push_str(BY_GROUP);
     for group in &ours.by_group {
         let (witness, recall, cause) = (&group.false_witnesses, &group.recall, &group.cause_right);
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "| {} | {} | {}/{} | {}/{} | {}/{} |\n",
+            "| {} | {} | {}/{} | {}/{} | {}/{} |",
             group.group, group.cases, witness.k, witness.n, recall.k, recall.n, cause.k, cause.n
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "\nWeights: {} features, {} bytes. Temperature {:.2}, testimony {:+.2} nats, threshold {:.2} nats.\n",
+        "\nWeights: {} features, {} bytes. Temperature {:.2}, testimony {:+.2} nats, threshold {:.2} nats.",
         model.len(),
         model.write().len(),
         f64::from(settings.temperature_thousandths) / 1000.0,
