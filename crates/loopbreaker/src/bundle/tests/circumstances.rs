@@ -223,29 +223,77 @@ fn evictions() {
     );
 }
 
+fn with_command(command: Value, args: Value) -> SigningRisk {
+    let pod = with(sick("gaia-0"), "/spec/containers/0/command", command);
+    around(with(pod, "/spec/containers/0/args", args)).signing
+}
+
+/// P10: an argument clears a node only where it is, word for word, what the node gets.
 #[test]
-fn signing() {
-    let with_args = |args: Value| around(with(sick("gaia-0"), "/spec/containers/0/args", args)).signing;
-    assert_eq!(with_args(json!([])), SigningRisk::Unknown);
+fn p10_a_signers_address_in_full_clears_the_node() {
     for args in [
         json!(["start", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]),
         json!(["start", "--priv_validator_laddr=tcp://0.0.0.0:1234"]),
-        json!(["start", "--priv-validator-laddr=tcp://0.0.0.0:1234"]),
-        json!(["-c", "exec gaiad start --priv-validator-laddr tcp://0.0.0.0:1234 --home /x"]),
+        json!(["start", "--priv-validator-laddr=tcp://[::]:1234", "--home", "/x"]),
+        json!(["start", "--home", "/x", "--priv_validator_laddr", "unix:///run/signer.sock"]),
+        json!(["start", "--trace", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]),
     ] {
-        assert_eq!(with_args(args.clone()), SigningRisk::NeverSigns, "{args}");
+        assert_eq!(with_command(json!(["gaiad"]), args.clone()), SigningRisk::NeverSigns, "{args}");
     }
+    let guarded = json!(["loopbreaker", "guard", "--", "gaiad"]);
+    let args = json!(["start", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]);
+    assert_eq!(with_command(guarded, args), SigningRisk::NeverSigns);
+}
+
+/// P10: whatever else stands there refuses.
+#[test]
+fn p10_a_signers_address_that_may_be_none_clears_nothing() {
+    let unknown = |command: Value, args: Value| {
+        assert_eq!(with_command(command.clone(), args.clone()), SigningRisk::Unknown, "{command} {args}");
+    };
+    for script in [
+        "osmosisd start --priv_validator_laddr $LADDR",
+        "osmosisd start --priv_validator_laddr && sleep 1",
+        "exec gaiad start --priv-validator-laddr tcp://0.0.0.0:1234 --home /x",
+        "# gaiad start --priv_validator_laddr tcp://0.0.0.0:1234\ngaiad start",
+    ] {
+        unknown(json!(["sh"]), json!(["-c", script]));
+        unknown(json!(["/bin/bash", "-c"]), json!([script]));
+        unknown(json!(["entrypoint"]), json!(["-c", script]));
+        unknown(json!([script]), json!([]));
+    }
+    let address = "tcp://0.0.0.0:1234";
+    unknown(json!(["/bin/sh", "run.sh"]), json!(["start", "--priv_validator_laddr", address]));
     for args in [
+        json!([]),
+        json!(["--priv_validator_laddr", "", "start"]),
+        json!(["--priv_validator_laddr", address]),
         json!(["start", "--priv_validator_laddr="]),
         json!(["start", "--priv_validator_laddr", ""]),
         json!(["start", "--priv_validator_laddr=\"\""]),
         json!(["start", "--priv_validator_laddr", "--home"]),
         json!(["start", "--priv_validator_laddr"]),
-        json!(["start", "--priv_validator_key_file=x"]),
+        json!(["start", "--priv_validator_laddr", "tcp://"]),
+        json!(["start", "--priv_validator_laddr", "0"]),
+        json!(["start", "--priv_validator_laddr", "$(LADDR)"]),
+        json!(["start", "--priv_validator_laddr", "tcp://$(HOST):1234"]),
+        json!(["start", "--priv_validator_laddr", "tcp://a b"]),
+        json!(["start", "--priv_validator_laddr", address, "--priv_validator_laddr="]),
+        json!(["start", "--moniker", "--priv_validator_laddr", address]),
+        json!(["start", "--", "--priv_validator_laddr", address]),
+        json!(["start", "--priv_validator_key_file", address]),
     ] {
-        assert_eq!(with_args(args.clone()), SigningRisk::Unknown, "{args}");
+        unknown(json!(["gaiad"]), args);
     }
-    let sentry = around_all(&[sick("gaia-0"), with(owner(), "/spec/type", json!("Sentry"))]);
-    assert_eq!(sentry.signing, SigningRisk::NeverSigns);
+}
+
+#[test]
+fn p10_a_sentry_never_signs_by_its_owners_word() {
+    let under = |node_type: &str, pod: Value| around_all(&[pod, with(owner(), "/spec/type", json!(node_type))]).signing;
+    let labelled = || with(sick("gaia-0"), "/metadata/labels/cosmos.strange.love~1type", json!("Sentry"));
+    assert_eq!(under("Sentry", sick("gaia-0")), SigningRisk::NeverSigns);
+    assert_eq!(under("FullNode", labelled()), SigningRisk::Unknown, "the owner has changed its mind");
     assert_eq!(around_all(&[sick("gaia-0"), owner()]).signing, SigningRisk::Unknown);
+    let by_hand = with(labelled(), "/metadata/ownerReferences/0/kind", json!("StatefulSet"));
+    assert_eq!(around(by_hand).signing, SigningRisk::Unknown, "anybody can write a label");
 }
