@@ -36,6 +36,7 @@ fn log(cause: Cause, thousandths: u16, testimony: Testimony) -> LogReading {
         cause,
         probability: Probability::from_thousandths(thousandths),
         testimony,
+        counter_evidence: None,
         symptoms: Vec::new(),
         databases: Vec::new(),
     })
@@ -183,6 +184,41 @@ fn row_5_the_log_points_elsewhere_proposes() {
     row("and siblings unknown", two(elsewhere, |e| e.siblings = Siblings::Unknown), Row::AnythingElse, Decision::Hold);
     let verdict = verdict(elsewhere);
     assert_eq!((verdict.cause, verdict.other_cause), (Cause::PhysicalCorruption, Some(Cause::ConfigError)));
+}
+
+/// P2: a log with a second decisive failure points there, whatever it says of damage, and is never merely silent.
+#[test]
+fn p2_counter_evidence_in_the_log_points_elsewhere() {
+    let contradicted = |thousandths, testimony, other: Option<Cause>| {
+        move |e: &mut Evidence| {
+            e.log = log(Cause::PhysicalCorruption, thousandths, testimony);
+            if let LogReading::Read(opinion) = &mut e.log {
+                opinion.counter_evidence = other;
+            }
+        }
+    };
+    for thousandths in [0, 600, 990] {
+        for testimony in [Testimony::Opinion, Testimony::Witness] {
+            let full = || contradicted(thousandths, testimony, Some(Cause::DiskFull));
+            row("a full disk before the damage", full(), Row::LogPointsElsewhere, Decision::Propose);
+            let verdict = verdict(full());
+            assert_eq!((verdict.cause, verdict.other_cause), (Cause::PhysicalCorruption, Some(Cause::DiskFull)));
+        }
+    }
+    for nothing in [None, Some(Cause::Unknown), Some(Cause::WalCorruption)] {
+        let opinion = contradicted(990, Testimony::Opinion, nothing);
+        row("no other cause", opinion, Row::DiskAlone, Decision::Restore);
+    }
+    let unread = verdict(|e| {
+        contradicted(900, Testimony::Opinion, Some(Cause::DiskFull))(e);
+        e.disk = DiskReading::NotRead;
+    });
+    assert_eq!((unread.cause, unread.other_cause), (Cause::PhysicalCorruption, Some(Cause::DiskFull)));
+    let rebuildable = verdict(|e| {
+        contradicted(900, Testimony::Opinion, Some(Cause::DiskFull))(e);
+        e.disk = damaged(&["tx_index"]);
+    });
+    assert_eq!(rebuildable.probability, Probability::from_thousandths(900), "the likelier one stays the cause");
 }
 
 fn cannot_start(evidence: &mut Evidence) {

@@ -11,6 +11,7 @@ fn showing(symptoms: &[Symptom]) -> Evidence {
         cause: Cause::Unknown,
         probability: Probability::ZERO,
         testimony: Testimony::Opinion,
+        counter_evidence: None,
         symptoms: symptoms.to_vec(),
         databases: Vec::new(),
     };

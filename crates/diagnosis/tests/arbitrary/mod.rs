@@ -60,11 +60,12 @@ pub(crate) fn log() -> impl Strategy<Value = LogReading> {
         cause(),
         probability(),
         select(vec![Testimony::Witness, Testimony::Opinion]),
+        option::weighted(0.1, cause()),
         prop_oneof![Just(vec![Symptom::AppHashMismatch]), vec(symptom(), 0..3)],
         vec(database(), 0..3),
     )
-        .prop_map(|(cause, probability, testimony, symptoms, databases)| {
-            LogReading::Read(LogOpinion { cause, probability, testimony, symptoms, databases })
+        .prop_map(|(cause, probability, testimony, counter_evidence, symptoms, databases)| {
+            LogReading::Read(LogOpinion { cause, probability, testimony, counter_evidence, symptoms, databases })
         });
     let abstained = select(vec![LogAbstention::Empty, LogAbstention::HeadMissing, LogAbstention::Unfamiliar]);
     prop_oneof![8 => opinion, 1 => abstained.prop_map(LogReading::Abstained), 1 => Just(LogReading::NotRead)]
