@@ -253,7 +253,9 @@ fn absent_circumstances(around: &Circumstances) -> Vec<MissingFact> {
         recurrence,
         evidence_age,
         limits: _,        // our own, always known
-        start_failure: _, // comes with the pod object
+        start_failure: _, // these come with the pod objects
+        other_crash_loops: _,
+        workload: _,
     } = around;
     [
         (*victims == Victims::Unknown, VICTIMS),

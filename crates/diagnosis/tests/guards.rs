@@ -149,7 +149,7 @@ fn bad_news() -> Vec<(&'static str, Change)> {
         ("upgrade", |e| e.circumstances.upgrade = UpgradePlan::Due(said())),
         ("image", |e| e.circumstances.image = ImageFreshness::Changed(said())),
         ("rollout", |e| e.circumstances.roll_out = RollOut::InProgress(said())),
-        ("victims", |e| e.circumstances.victims = Victims::Others(vec![said()])),
+        ("victims", |e| e.circumstances.victims = Victims::Others(diagnosis::OtherVictims::default())),
         ("space", |e| e.circumstances.space = Space::Exhausted(said())),
         ("memory", |e| e.circumstances.memory = Memory::OomKilled),
         ("lock", |e| e.circumstances.lock = Lock::HeldByLiveProcess(said())),

@@ -25,11 +25,10 @@ pub(super) fn advice(veto: &Veto) -> Advice {
             format!("Let the rollout end, or stop it, before judging this replica ({what})."),
             "kubectl get pods -n NAMESPACE --show-labels",
         ),
-        Veto::OtherVictims(names) => Advice::to_run(
+        Veto::OtherVictims(others) => Advice::to_run(
             format!(
-                "Look for what they have in common, image, height, machine or storage, and restore none of them: {} \
-                 fail alike.",
-                names.join(", ")
+                "Look for what they have in common, image, height, machine or storage, and restore none of them \
+                 ({others})."
             ),
             "kubectl get pods -n NAMESPACE -o wide",
         ),

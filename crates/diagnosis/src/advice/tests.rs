@@ -2,7 +2,8 @@
 
 use super::{Advice, advise};
 use crate::{
-    Cause, DatabaseName, Decision, DiskReading, Evidence, MissingFact, Probability, Row, StartFailure, Verdict, Veto,
+    Cause, DatabaseName, Decision, DiskReading, Evidence, MissingFact, OtherVictims, Probability, Row, StartFailure,
+    Verdict, Veto,
 };
 
 const ROWS: [Row; 10] = [
@@ -29,7 +30,7 @@ fn vetoes() -> Vec<Veto> {
         Veto::UpgradeDue(said()),
         Veto::ImageChanged(said()),
         Veto::RollOutInProgress(said()),
-        Veto::OtherVictims(vec![said()]),
+        Veto::OtherVictims(OtherVictims { same_cause: vec![said()], ..OtherVictims::default() }),
         Veto::DiskFull(said()),
         Veto::Oom,
         Veto::LockHeld(said()),

@@ -2,9 +2,9 @@
 
 use crate::{
     AppHashQuestion, Cause, CrashLoopReading, DatabaseName, Decision, DiskReading, Evidence, EvidenceAge, Height,
-    ImageFreshness, InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Policy,
-    Probability, Recurrence, RollOut, Row, Siblings, SigningRisk, Space, StartFailure, Symptom, Testimony, UpgradePlan,
-    Verdict, Veto, Victims, Witness, judge,
+    ImageFreshness, InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, OtherVictims,
+    Policy, Probability, Recurrence, RollOut, Row, Siblings, SigningRisk, Space, StartFailure, Symptom, Testimony,
+    UpgradePlan, Verdict, Veto, Victims, Witness, judge,
 };
 
 /// Log and disk agree, two siblings advance with the same image, and everything around was looked at and is well.
@@ -311,13 +311,14 @@ fn row_9_anything_else_holds() {
 #[test]
 fn p7_every_veto_alone_holds() {
     let said = || "said".to_owned();
+    let others = OtherVictims { same_exit_code: vec![said()], ..OtherVictims::default() };
     veto("upgrade due", |e| e.circumstances.upgrade = UpgradePlan::Due(said()), &[Veto::UpgradeDue(said())]);
     veto("image changed", |e| e.circumstances.image = ImageFreshness::Changed(said()), &[Veto::ImageChanged(said())]);
     veto("rollout", |e| e.circumstances.roll_out = RollOut::InProgress(said()), &[Veto::RollOutInProgress(said())]);
     veto(
         "two victims",
-        |e| e.circumstances.victims = Victims::Others(vec![said()]),
-        &[Veto::OtherVictims(vec![said()])],
+        |e| e.circumstances.victims = Victims::Others(others.clone()),
+        &[Veto::OtherVictims(others.clone())],
     );
     veto("disk full now", |e| e.circumstances.space = Space::Exhausted(said()), &[Veto::DiskFull(said())]);
     veto("OOM", |e| e.circumstances.memory = Memory::OomKilled, &[Veto::Oom]);

@@ -1,10 +1,12 @@
 //! What the objects tell about everything around a replica. *No client.* Keeps P7 and P10: whatever they do not tell stays
 //! `Unknown`.
 
+use std::collections::BTreeMap;
+
 use diagnosis::{
-    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, CrashLoopReading, ImageFreshness,
-    InstanceHistory, LastRun, Memory, Observation, Owner, RevisionScope, RollOut, SigningRisk, StartFailure,
-    UpgradePlan, Victims, detect,
+    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, CrashLoop, CrashLoopReading, ImageFreshness,
+    InstanceHistory, InstanceName, LastRun, Memory, Observation, OtherVictims, Owner, RevisionScope, RollOut,
+    SigningRisk, StartFailure, UpgradePlan, Victims, Workload, detect,
 };
 
 use super::{Bundle, FullNode, node_health::node_health, note::one_line};
@@ -12,14 +14,20 @@ use super::{Bundle, FullNode, node_health::node_health, note::one_line};
 /// An upgrade that is due within so many blocks is at hand: at six seconds a block, ten minutes.
 const UPGRADE_NEAR_BLOCKS: u64 = 100;
 
+/// What the log of each replica names as the cause, for those whose log was read.
+pub(crate) type LogCauses = BTreeMap<InstanceName, Cause>;
+
 /// All that the bundle's objects tell about one replica.
-pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory) -> Circumstances {
+pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> Circumstances {
     let latest = history.latest();
+    let (victims, other_crash_loops) = victims(bundle, history, logs);
     Circumstances {
         upgrade: upgrade(bundle, latest),
         image: image(history),
         roll_out: roll_out(bundle, latest),
-        victims: victims(bundle, latest),
+        victims,
+        other_crash_loops,
+        workload: workload(latest),
         memory: memory(latest),
         node: node_health(bundle, latest),
         signing: signing(bundle, latest),
@@ -139,20 +147,85 @@ fn is_of_another_revision(pod: &Observation, other: &Observation) -> bool {
     }
 }
 
-/// Alone only where every replica that the owner wants was seen.
-fn victims(bundle: &Bundle, pod: &Observation) -> Victims {
-    let others: Vec<&InstanceHistory> = siblings(bundle, pod).collect();
-    let ill: Vec<String> = others
-        .iter()
-        .filter(|other| matches!(detect(other), CrashLoopReading::Looping(_)))
-        .map(|other| other.instance().to_string())
-        .collect();
-    if !ill.is_empty() {
-        return Victims::Others(ill);
+/// Siblings that fail the same way, and those that crash-loop otherwise. Alone only where every replica that the owner wants
+/// was seen; what cannot be compared counts as the same (P7).
+fn victims(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> (Victims, Vec<String>) {
+    let pod = history.latest();
+    let own = detect(history);
+    let mut same = OtherVictims::default();
+    let mut otherwise = Vec::new();
+    let mut seen: u32 = 1;
+    for other in siblings(bundle, pod) {
+        seen = seen.saturating_add(1);
+        let CrashLoopReading::Looping(its_loop) = detect(other) else { continue };
+        let name = other.instance().to_string();
+        let causes = (known_cause(logs, history.instance()), known_cause(logs, other.instance()));
+        match likeness(&own, &its_loop, causes) {
+            Likeness::SameCause => same.same_cause.push(name),
+            Likeness::SameExitCode => same.same_exit_code.push(name),
+            Likeness::Unknown => same.unknown_exit.push(name),
+            Likeness::Otherwise => otherwise.push(format!("{name} ({})", ending(&its_loop))),
+        }
     }
     let wanted = full_node(bundle, pod).and_then(|owner| owner.spec.replicas).or_else(|| wanted_by_set(bundle, pod));
-    let seen = u32::try_from(others.len().saturating_add(1)).unwrap_or(u32::MAX);
-    if wanted.is_some_and(|wanted| seen >= wanted) { Victims::Alone } else { Victims::Unknown }
+    let victims = if !same.is_empty() {
+        Victims::Others(same)
+    } else if wanted.is_some_and(|wanted| seen >= wanted) {
+        Victims::Alone
+    } else {
+        Victims::Unknown
+    };
+    (victims, otherwise)
+}
+
+fn known_cause(logs: &LogCauses, instance: &InstanceName) -> Option<Cause> {
+    logs.get(instance).copied().filter(|cause| *cause != Cause::Unknown)
+}
+
+/// How much two crash loops have in common.
+enum Likeness {
+    SameCause,
+    SameExitCode,
+    Unknown,
+    Otherwise,
+}
+
+fn likeness(own: &CrashLoopReading, other: &CrashLoop, causes: (Option<Cause>, Option<Cause>)) -> Likeness {
+    match causes {
+        // Both logs name it: the exit code may still differ with the container that met it first.
+        (Some(a), Some(b)) if a == b => return Likeness::SameCause,
+        (Some(_), Some(_)) => return Likeness::Otherwise,
+        _ => {}
+    }
+    let CrashLoopReading::Looping(own) = own else { return Likeness::Unknown };
+    match (&own.last_run, &other.last_run) {
+        _ if own.role != other.role => Likeness::Otherwise,
+        (Some(a), Some(b)) if a.exit.code == b.exit.code => Likeness::SameExitCode,
+        (Some(_), Some(_)) => Likeness::Otherwise,
+        _ => Likeness::Unknown,
+    }
+}
+
+fn ending(its_loop: &CrashLoop) -> String {
+    let container = one_line(its_loop.container.as_str());
+    match &its_loop.last_run {
+        Some(run) => format!("container {container}, exit {}", run.exit.code),
+        None => format!("container {container}"),
+    }
+}
+
+/// A name is put into commands only where it is one that Kubernetes allows.
+fn workload(pod: &Observation) -> Option<Workload> {
+    let owner = pod.owner.as_ref()?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let name = Some(owner.name.clone()).filter(|name| {
+        name.len() <= 253 && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(plain)
+    })?;
+    match owner.kind.as_str() {
+        "CosmosFullNode" => Some(Workload::CosmosFullNode(name)),
+        "StatefulSet" => Some(Workload::StatefulSet(name)),
+        _ => None,
+    }
 }
 
 fn wanted_by_set(bundle: &Bundle, pod: &Observation) -> Option<u32> {
