@@ -47,7 +47,7 @@ pub fn missing_facts(evidence: &Evidence) -> Vec<MissingFact> {
 const SAME_IMAGE: MissingFact = fact(
     "do siblings on the identical image digest pass this height?",
     "the siblings' /status and image digests",
-    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,IMAGE:.status.containerStatuses[*].imageID",
+    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,'IMAGE:.status.containerStatuses[*].imageID'",
 );
 const BUILD: MissingFact = fact(
     "which versions of the binary and of iavl run here, and do they have a known bug?",
@@ -72,7 +72,7 @@ const STORE_VERSIONS: MissingFact = fact(
 const UNCLEAN_EXIT: MissingFact = fact(
     "was the last exit unclean (137 is a kill or a lack of memory, 139 a fault)?",
     "exit codes and reasons in the pod's status; the machine's events",
-    "kubectl get pod POD -n NAMESPACE -o jsonpath='{.status.containerStatuses[*].lastState}'",
+    "kubectl get pod POD -n NAMESPACE -o jsonpath='{..lastState}'",
 );
 const SAME_KEY: MissingFact = fact(
     "does the same key fail after a restart, and which pruning settings apply?",
@@ -123,8 +123,9 @@ const WHOLE_STACK: MissingFact = fact(
 const FREE_SPACE: MissingFact = fact(
     "how many bytes and inodes are free now, and do the checksums still fit? (a full disk also tears files)",
     "the kubelet's statistics of the volume; an inspection",
-    "kubectl get --raw \"/api/v1/nodes/$(kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.nodeName}')/proxy/stats/summary\" \
-     | jq '.pods[] | select(.podRef.name == \"POD\") | .volume'",
+    "node=$(kubectl get pod POD -n NAMESPACE -o jsonpath={.spec.nodeName}); \
+     kubectl get --raw /api/v1/nodes/$node/proxy/stats/summary | \
+     jq --arg pod POD '.pods[] | select(.podRef.name == $pod) | .volume'",
 );
 const RESTORED: MissingFact = fact(
     "how old is the claim, what was it restored from, and are the heights 0 or far behind?",
@@ -206,10 +207,15 @@ const VICTIMS: MissingFact = fact(
     "the siblings' pods",
     "kubectl get pods -n NAMESPACE -o wide",
 );
+/// CometBFT gives at most a hundred validators a page, and an error behind the last page: only then was each one seen.
+pub(crate) const EVERY_VALIDATOR: &str = "rpc=/api/v1/namespaces/NAMESPACE/pods/SIBLING:26657/proxy; \
+     for page in 1 2 3 4 5 6 7 8 9; do \
+     kubectl get --raw \"$rpc/validators?per_page=100&page=$page\" || break; done";
 const SIGNS: MissingFact = fact(
     "may this node sign blocks?",
-    "priv_validator_laddr in config.toml, data/priv_validator_state.json, the chain's validator set",
-    "kubectl get --raw '/api/v1/namespaces/NAMESPACE/pods/SIBLING:26657/proxy/validators?per_page=100'",
+    "priv_validator_laddr in config.toml, data/priv_validator_state.json, every page of the chain's validator set; this \
+     node's own key is what `comet show-validator` prints (`tendermint show-validator` in older binaries)",
+    EVERY_VALIDATOR,
 );
 const ROLL_OUT: MissingFact = fact(
     "are all replicas of one revision, or is a rollout going on?",
@@ -224,17 +230,17 @@ const LOCK: MissingFact = fact(
 const MACHINE: MissingFact = fact(
     "is the machine under the pod ready, without storage events?",
     "the node object and its events",
-    "kubectl describe node $(kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.nodeName}')",
+    "kubectl describe node $(kubectl get pod POD -n NAMESPACE -o jsonpath={.spec.nodeName})",
 );
 const RECURRENCE: MissingFact = fact(
     "was this replica restored before, and did the same damage come back?",
-    "its Recovery objects; the age and the source of its claim",
-    "kubectl get recoveries.loopbreaker.dev,volumesnapshots,pvc -n NAMESPACE",
+    "the age and the source of its claim, and the snapshots there are",
+    "kubectl get volumesnapshots,pvc -n NAMESPACE",
 );
 const AGE: MissingFact = fact(
     "has the node restarted since the evidence was taken?",
     "restart count and start time in the pod's status",
-    "kubectl get pod POD -n NAMESPACE -o jsonpath='{.status.containerStatuses[*].state}'",
+    "kubectl get pod POD -n NAMESPACE -o jsonpath='{..restartCount} {..state}'",
 );
 
 /// The circumstances nobody looked at.
@@ -293,6 +299,23 @@ fn is_answered(fact: &MissingFact, evidence: &Evidence) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+pub(crate) const EVERY_SYMPTOM: [Symptom; 13] = [
+    Symptom::AppHashMismatch,
+    Symptom::StoreVersionGotZero,
+    Symptom::StoreVersionClose,
+    Symptom::IavlMissing,
+    Symptom::ValidatorsMissing,
+    Symptom::ChecksumMismatch,
+    Symptom::ConsensusWal,
+    Symptom::WasmFile,
+    Symptom::DatabaseFileGone,
+    Symptom::NilPointerOrEof,
+    Symptom::NoSpace,
+    Symptom::HeightsDisagree,
+    Symptom::AfterRestore,
+];
 
 #[cfg(test)]
 mod tests;
