@@ -78,7 +78,8 @@ impl fmt::Display for OtherVictims {
             ("also crash-loop, with an exit code that is not known", &self.unknown_exit),
         ]
         .into_iter()
-        .filter_map(|(how, names)| (!names.is_empty()).then(|| format!("{how}: {}", names.join(", "))))
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(how, names)| format!("{how}: {}", names.join(", ")))
         .collect();
         f.write_str(&parts.join("; "))
     }

@@ -135,17 +135,20 @@ fn clearly_elsewhere(evidence: &Evidence, policy: &Policy) -> impl Iterator<Item
     // A policy can ask for more caution, never for less.
     let from = policy.elsewhere_from.min(Policy::ELSEWHERE_FROM_AT_MOST);
     let by_log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(_, p)| *p >= from);
-    reported_by_kubernetes(evidence).into_iter().chain(by_log).filter(is_elsewhere)
+    reported_by_kubernetes(evidence).into_iter().chain(by_log).filter(|(cause, _)| is_elsewhere(*cause))
 }
 
 /// P2, "and the log does not point elsewhere": a full disk before a bad checksum does, though damage is the likelier word.
 fn counter_evidence(evidence: &Evidence) -> Option<(Cause, Probability)> {
     let opinion = opinion(&evidence.log)?;
-    opinion.counter_evidence.map(|other| (other, opinion.probability.complement())).filter(is_elsewhere)
+    opinion
+        .counter_evidence
+        .map(|other| (other, opinion.probability.complement()))
+        .filter(|(cause, _)| is_elsewhere(*cause))
 }
 
-fn is_elsewhere((cause, _): &(Cause, Probability)) -> bool {
-    !cause.is_local_damage() && *cause != Cause::Unknown
+fn is_elsewhere(cause: Cause) -> bool {
+    !cause.is_local_damage() && cause != Cause::Unknown
 }
 
 /// What keeps the container from starting at all, if anything does.

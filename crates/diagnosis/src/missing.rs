@@ -4,6 +4,8 @@
 //! then comes every part of the evidence that nobody looked at. Commands only read. Words in capitals are for the caller
 //! to replace: `NAMESPACE`, `POD`, `CONTAINER`, `CLAIM`, `BINARY`, `HOME`, and `SIBLING`, another replica's pod.
 
+// tidy: long file, because it is one table: every question stands beside its place and its command.
+
 use crate::{
     AppHashQuestion, Circumstances, CrashLoopReading, DiskReading, Evidence, EvidenceAge, ImageFreshness,
     InspectionScope, Lock, LogReading, Memory, NodeHealth, Recurrence, RollOut, Siblings, SigningRisk, Space, Symptom,
@@ -180,7 +182,10 @@ fn absent_parts(evidence: &Evidence) -> Vec<MissingFact> {
         (!is_judged(&evidence.disk), DISK),
         (matches!(image, Siblings::Unknown), PEERS),
         (
-            matches!(image, Siblings::Unknown | Siblings::Advancing { app_hash: AppHashQuestion::Unknown, .. }),
+            matches!(
+                evidence.siblings,
+                Siblings::Unknown | Siblings::Advancing { app_hash: AppHashQuestion::Unknown, .. }
+            ),
             SAME_IMAGE,
         ),
     ]
@@ -207,15 +212,10 @@ const VICTIMS: MissingFact = fact(
     "the siblings' pods",
     "kubectl get pods -n NAMESPACE -o wide",
 );
-/// CometBFT gives at most a hundred validators a page, and an error behind the last page: only then was each one seen.
-pub(crate) const EVERY_VALIDATOR: &str = "rpc=/api/v1/namespaces/NAMESPACE/pods/SIBLING:26657/proxy; \
-     for page in 1 2 3 4 5 6 7 8 9; do \
-     kubectl get --raw \"$rpc/validators?per_page=100&page=$page\" || break; done";
 const SIGNS: MissingFact = fact(
     "may this node sign blocks?",
-    "priv_validator_laddr in config.toml, data/priv_validator_state.json, every page of the chain's validator set; this \
-     node's own key is what `comet show-validator` prints (`tendermint show-validator` in older binaries)",
-    EVERY_VALIDATOR,
+    "priv_validator_laddr; every page of the validator set, for the key of `comet (or tendermint) show-validator`",
+    crate::advice::EVERY_VALIDATOR,
 );
 const ROLL_OUT: MissingFact = fact(
     "are all replicas of one revision, or is a rollout going on?",
@@ -245,7 +245,7 @@ const AGE: MissingFact = fact(
 
 /// The circumstances nobody looked at.
 fn absent_circumstances(around: &Circumstances) -> Vec<MissingFact> {
-    // No `..`: a circumstance that is added later must be asked here before it compiles.
+    // No `..`: a later circumstance must be asked here before it compiles.
     let Circumstances {
         upgrade,
         image,
@@ -258,8 +258,8 @@ fn absent_circumstances(around: &Circumstances) -> Vec<MissingFact> {
         signing,
         recurrence,
         evidence_age,
-        limits: _,        // our own, always known
-        start_failure: _, // these come with the pod objects
+        limits: _,
+        start_failure: _,
         other_crash_loops: _,
         workload: _,
     } = around;
@@ -299,23 +299,6 @@ fn is_answered(fact: &MissingFact, evidence: &Evidence) -> bool {
         _ => false,
     }
 }
-
-#[cfg(test)]
-pub(crate) const EVERY_SYMPTOM: [Symptom; 13] = [
-    Symptom::AppHashMismatch,
-    Symptom::StoreVersionGotZero,
-    Symptom::StoreVersionClose,
-    Symptom::IavlMissing,
-    Symptom::ValidatorsMissing,
-    Symptom::ChecksumMismatch,
-    Symptom::ConsensusWal,
-    Symptom::WasmFile,
-    Symptom::DatabaseFileGone,
-    Symptom::NilPointerOrEof,
-    Symptom::NoSpace,
-    Symptom::HeightsDisagree,
-    Symptom::AfterRestore,
-];
 
 #[cfg(test)]
 mod tests;

@@ -67,7 +67,7 @@ pub(super) fn advice(veto: &Veto) -> Advice {
                  stay up, take the address alone out of its key file, never the key: `grep -o '\"address\": *\"[0-9A-F]*\"' \
                  HOME/config/priv_validator_key.json`."
             ),
-            crate::missing::EVERY_VALIDATOR,
+            super::EVERY_VALIDATOR,
         ),
         Veto::CameBack => Advice::to_run(
             "Do not restore again: the same damage came back. Try another machine, then an older snapshot or one of a \

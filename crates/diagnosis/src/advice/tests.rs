@@ -3,8 +3,8 @@
 use super::{Advice, advise};
 use crate::{
     Cause, ContainerName, ContainerRole, CrashLoop, CrashLoopReading, DatabaseName, Decision, DiskReading, Evidence,
-    ExitStatus, LastRun, LogOpinion, LogReading, MissingFact, OtherVictims, Probability, Row, StartFailure, Testimony,
-    Verdict, Veto, Workload, missing_facts,
+    ExitStatus, LastRun, LogOpinion, LogReading, MissingFact, OtherVictims, Probability, Row, StartFailure, Symptom,
+    Testimony, Verdict, Veto, Workload, missing_facts,
 };
 
 const ROWS: [Row; 10] = [
@@ -325,6 +325,22 @@ fn a_sibling_that_loops_otherwise_is_told() {
     assert!(advice.iter().any(|item| item.text.ends_with("cosmos/gaia-1 (container node, exit 1).")), "{advice:?}");
 }
 
+const EVERY_SYMPTOM: [Symptom; 13] = [
+    Symptom::AppHashMismatch,
+    Symptom::StoreVersionGotZero,
+    Symptom::StoreVersionClose,
+    Symptom::IavlMissing,
+    Symptom::ValidatorsMissing,
+    Symptom::ChecksumMismatch,
+    Symptom::ConsensusWal,
+    Symptom::WasmFile,
+    Symptom::DatabaseFileGone,
+    Symptom::NilPointerOrEof,
+    Symptom::NoSpace,
+    Symptom::HeightsDisagree,
+    Symptom::AfterRestore,
+];
+
 /// Parts in quotes, and what stands in `$(…)`.
 fn quoted_and_substituted(command: &str) -> (Vec<&str>, Vec<&str>) {
     let (mut quoted, mut open) = (Vec::new(), None::<(usize, char)>);
@@ -362,7 +378,7 @@ fn every_command_may_be_broken_between_words() {
             commands.extend(super::by_cause::advice(cause, &unread).into_iter().filter_map(|item| item.command));
         }
     }
-    for symptoms in crate::missing::EVERY_SYMPTOM {
+    for symptoms in EVERY_SYMPTOM {
         let opinion = LogOpinion {
             cause: Cause::Unknown,
             probability: Probability::ZERO,

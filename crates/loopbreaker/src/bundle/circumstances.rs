@@ -1,21 +1,21 @@
 //! What the objects tell about everything around a replica. *No client.* Keeps P7 and P10: whatever they do not tell stays
 //! `Unknown`.
 
-use std::collections::BTreeMap;
-
 use diagnosis::{
-    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, CrashLoop, CrashLoopReading, ImageFreshness,
-    InstanceHistory, InstanceName, LastRun, Memory, Observation, OtherVictims, Owner, RevisionScope, RollOut,
-    SigningRisk, StartFailure, UpgradePlan, Victims, Workload, detect,
+    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, ImageFreshness, InstanceHistory, LastRun,
+    Memory, Observation, Owner, RevisionScope, RollOut, StartFailure, UpgradePlan, Workload,
 };
 
-use super::{Bundle, FullNode, node_health::node_health, note::one_line};
+use super::{
+    Bundle, FullNode,
+    node_health::node_health,
+    note::one_line,
+    signing::signing,
+    victims::{LogCauses, victims},
+};
 
 /// An upgrade that is due within so many blocks is at hand: at six seconds a block, ten minutes.
 const UPGRADE_NEAR_BLOCKS: u64 = 100;
-
-/// What the log of each replica names as the cause, for those whose log was read.
-pub(crate) type LogCauses = BTreeMap<InstanceName, Cause>;
 
 /// All that the bundle's objects tell about one replica.
 pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> Circumstances {
@@ -147,73 +147,6 @@ fn is_of_another_revision(pod: &Observation, other: &Observation) -> bool {
     }
 }
 
-/// Siblings that fail the same way, and those that crash-loop otherwise. Alone only where every replica that the owner wants
-/// was seen; what cannot be compared counts as the same (P7).
-fn victims(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> (Victims, Vec<String>) {
-    let pod = history.latest();
-    let own = detect(history);
-    let mut same = OtherVictims::default();
-    let mut otherwise = Vec::new();
-    let mut seen: u32 = 1;
-    for other in siblings(bundle, pod) {
-        seen = seen.saturating_add(1);
-        let CrashLoopReading::Looping(its_loop) = detect(other) else { continue };
-        let name = other.instance().to_string();
-        let causes = (known_cause(logs, history.instance()), known_cause(logs, other.instance()));
-        match likeness(&own, &its_loop, causes) {
-            Likeness::SameCause => same.same_cause.push(name),
-            Likeness::SameExitCode => same.same_exit_code.push(name),
-            Likeness::Unknown => same.unknown_exit.push(name),
-            Likeness::Otherwise => otherwise.push(format!("{name} ({})", ending(&its_loop))),
-        }
-    }
-    let wanted = full_node(bundle, pod).and_then(|owner| owner.spec.replicas).or_else(|| wanted_by_set(bundle, pod));
-    let victims = if !same.is_empty() {
-        Victims::Others(same)
-    } else if wanted.is_some_and(|wanted| seen >= wanted) {
-        Victims::Alone
-    } else {
-        Victims::Unknown
-    };
-    (victims, otherwise)
-}
-
-fn known_cause(logs: &LogCauses, instance: &InstanceName) -> Option<Cause> {
-    logs.get(instance).copied().filter(|cause| *cause != Cause::Unknown)
-}
-
-/// How much two crash loops have in common.
-enum Likeness {
-    SameCause,
-    SameExitCode,
-    Unknown,
-    Otherwise,
-}
-
-fn likeness(own: &CrashLoopReading, other: &CrashLoop, causes: (Option<Cause>, Option<Cause>)) -> Likeness {
-    match causes {
-        // Both logs name it: the exit code may still differ with the container that met it first.
-        (Some(a), Some(b)) if a == b => return Likeness::SameCause,
-        (Some(_), Some(_)) => return Likeness::Otherwise,
-        _ => {}
-    }
-    let CrashLoopReading::Looping(own) = own else { return Likeness::Unknown };
-    match (&own.last_run, &other.last_run) {
-        _ if own.role != other.role => Likeness::Otherwise,
-        (Some(a), Some(b)) if a.exit.code == b.exit.code => Likeness::SameExitCode,
-        (Some(_), Some(_)) => Likeness::Otherwise,
-        _ => Likeness::Unknown,
-    }
-}
-
-fn ending(its_loop: &CrashLoop) -> String {
-    let container = one_line(its_loop.container.as_str());
-    match &its_loop.last_run {
-        Some(run) => format!("container {container}, exit {}", run.exit.code),
-        None => format!("container {container}"),
-    }
-}
-
 /// A name is put into commands only where it is one that Kubernetes allows.
 fn workload(pod: &Observation) -> Option<Workload> {
     let owner = pod.owner.as_ref()?;
@@ -226,15 +159,6 @@ fn workload(pod: &Observation) -> Option<Workload> {
         "StatefulSet" => Some(Workload::StatefulSet(name)),
         _ => None,
     }
-}
-
-fn wanted_by_set(bundle: &Bundle, pod: &Observation) -> Option<u32> {
-    let owner = pod.owner.as_ref().filter(|owner| owner.kind == "StatefulSet")?;
-    let set = bundle.objects.stateful_sets.iter().rev().find(|set| {
-        set.metadata.name.as_ref() == Some(&owner.name)
-            && set.metadata.namespace.as_deref().unwrap_or_default() == pod.instance.namespace
-    })?;
-    u32::try_from(set.spec.as_ref()?.replicas.unwrap_or(1)).ok()
 }
 
 /// The containers that the node cannot run without.
@@ -252,64 +176,6 @@ fn memory(pod: &Observation) -> Memory {
     } else {
         Memory::Unknown
     }
-}
-
-/// P10: only a remote signer can be told from objects; everything else stays unknown, which refuses.
-fn signing(bundle: &Bundle, pod: &Observation) -> SigningRisk {
-    let node_type = match full_node(bundle, pod) {
-        // The owner's own word; the pod may still carry the label of an older one.
-        Some(owner) => owner.spec.r#type.as_deref(),
-        None => pod.node_type.as_deref().filter(|_| is_of_cosmos_operator(pod)),
-    };
-    let listens = pod.node_container().is_some_and(|node| listens_for_a_signer(&node.command_line));
-    if node_type == Some("Sentry") || listens { SigningRisk::NeverSigns } else { SigningRisk::Unknown }
-}
-
-fn is_of_cosmos_operator(pod: &Observation) -> bool {
-    pod.owner.as_ref().is_some_and(|owner| owner.kind == "CosmosFullNode")
-}
-
-/// Programs that read their arguments as a script, or put others in their place: what the node gets is not written here.
-const INTERPRETERS: [&str; 12] =
-    ["sh", "bash", "ash", "dash", "zsh", "ksh", "fish", "busybox", "env", "xargs", "python3", "perl"];
-
-/// Flags of a node that take no value; after any other the next word is its value, whatever it looks like.
-const SWITCHES: [&str; 2] = ["--trace", "--x-crisis-skip-assert-invariants"];
-
-/// `start … --priv_validator_laddr tcp://…`, with `=` or with dashes, word for word as the node gets it: no shell, no
-/// variable, and an address each time the flag is given, for the last one counts.
-fn listens_for_a_signer(command_line: &[String]) -> bool {
-    let program = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
-    let interpreted = |word: &String| word == "-c" || INTERPRETERS.contains(&program(word).as_str());
-    if command_line.iter().any(|word| word.contains('$') || interpreted(word)) {
-        return false;
-    }
-    let Some(start) = command_line.iter().position(|word| word == "start") else { return false };
-    // Behind a bare `--` nothing is a flag any more.
-    let words: Vec<&str> =
-        command_line.iter().skip(start).map(String::as_str).take_while(|word| *word != "--").collect();
-    let addresses: Vec<&str> = words
-        .iter()
-        .enumerate()
-        .filter_map(|(index, word)| {
-            let (flag, value) = word.split_once('=').map_or((*word, None), |(flag, value)| (flag, Some(value)));
-            let is_ours = flag.replace('-', "_") == "__priv_validator_laddr";
-            is_ours.then(|| {
-                let before = index.checked_sub(1).and_then(|before| words.get(before)).copied().unwrap_or_default();
-                let free = !before.starts_with('-') || before.contains('=') || SWITCHES.contains(&before);
-                let value = value.or_else(|| words.get(index + 1).copied()).unwrap_or_default();
-                if free { value } else { "" }
-            })
-        })
-        .collect();
-    !addresses.is_empty() && addresses.iter().all(|address| is_address(address))
-}
-
-/// An address in full: a scheme that CometBFT listens on, and something behind it.
-fn is_address(value: &str) -> bool {
-    let place = value.strip_prefix("tcp://").or_else(|| value.strip_prefix("unix://")).unwrap_or_default();
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '/' | '-' | '_' | '[' | ']');
-    !place.is_empty() && place.chars().all(plain)
 }
 
 /// Why the runtime could not start a container at all.

@@ -8,8 +8,9 @@ use diagnosis::{
 
 use super::{
     Bundle, BundleError, LogFile,
-    circumstances::{LogCauses, circumstances, full_node, siblings as siblings_of},
+    circumstances::{circumstances, full_node, siblings as siblings_of},
     peers::{Victim, siblings},
+    victims::LogCauses,
 };
 
 /// One replica of a bundle, with all that the bundle holds about it.
