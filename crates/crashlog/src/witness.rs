@@ -104,7 +104,15 @@ const FAMILIAR_FROM: Probability = Probability::from_thousandths(150);
 fn opinion(digest: &Digest, causes: &[(Cause, Probability)], no_testimony: Option<NoTestimony>) -> LogOpinion {
     let (cause, probability) = causes.first().copied().unwrap_or((Cause::Unknown, Probability::ZERO));
     let testimony = if no_testimony.is_none() { Testimony::Witness } else { Testimony::Opinion };
-    LogOpinion { cause, probability, testimony, symptoms: symptoms(digest), databases: named_databases(digest) }
+    let (symptoms, databases) = (symptoms(digest), named_databases(digest));
+    LogOpinion {
+        cause,
+        probability,
+        testimony,
+        counter_evidence: no_testimony.and_then(NoTestimony::counter_evidence),
+        symptoms,
+        databases,
+    }
 }
 
 /// Symptoms of every local failure, in the log's order.
