@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bundles;
+mod commands;
 mod evaluates;
 mod examples;
 mod manners;
