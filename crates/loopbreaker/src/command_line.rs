@@ -72,9 +72,8 @@ fn step(inside: &mut Vec<Inside>, before: char, c: char) {
         (Some(Inside::Single), '\'') => drop(inside.pop()),
         (Some(Inside::Single), _) => {}
         (_, _) if before == '\\' => {}
-        (Some(Inside::Double), '"') => drop(inside.pop()),
         (_, '(') if before == '$' => inside.push(Inside::Substitution),
-        (Some(Inside::Substitution), ')') => drop(inside.pop()),
+        (Some(Inside::Double), '"') | (Some(Inside::Substitution), ')') => drop(inside.pop()),
         (None | Some(Inside::Substitution), '\'') => inside.push(Inside::Single),
         (None | Some(Inside::Substitution), '"') => inside.push(Inside::Double),
         _ => {}

@@ -26,6 +26,9 @@ pub(crate) enum Status {
 #[error("{0}")]
 pub(crate) struct WrongUsage(pub(crate) &'static str);
 
+/// What failed where our own output could not be written: a full disk is not the log's.
+pub(crate) const STDOUT_FAILED: &str = "standard output: cannot be written";
+
 impl Status {
     /// What `--exit-code` says about one incident.
     pub(crate) fn of(incident: &Incident) -> Self {

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{Folder, run, samples::*};
 
-/// Prints its own name and arguments, one a line, into a file: standard output may be a pipe's.
-const FAKE: &str =
-    "#!/bin/sh\n{ printf '%s' \"${0##*/}\"; printf ' <%s>' \"$@\"; echo; } >> \"$SAID\"\necho an-answer\n";
+/// Notes its own name and arguments in a file: standard output may be a pipe's. One write a call, for the two ends of a
+/// pipe run at once.
+const FAKE: &str = "#!/bin/sh\nline=${0##*/}\nfor word; do line=\"$line <$word>\"; done\n\
+                    printf '%s\\n' \"$line\" >> \"$SAID\"\necho an-answer\n";
 
 /// What the programs that a command line calls are given, sorted: the two ends of a pipe run at once.
 fn called(folder: &Folder, script: &str) -> Vec<String> {
