@@ -144,10 +144,12 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
     Ok(incidents)
 }
 
+/// Notes printed of each kind.
+const NOTES_SHOWN: usize = 5;
+
 /// What was passed over, a line each, the first few of each kind: a file of ten thousand broken documents shall bury
 /// neither the report nor the one note that matters.
 fn warn(notes: &[Note]) -> std::io::Result<()> {
-    const SHOWN: usize = 5;
     const KINDS: [&str; 3] =
         ["that cannot be read", "whose names tell no part of a bundle", "of kinds that say nothing about a crash loop"];
     let mut stderr = anstream::stderr().lock();
@@ -158,10 +160,10 @@ fn warn(notes: &[Note]) -> std::io::Result<()> {
     };
     for (number, of_kind) in KINDS.iter().enumerate() {
         let of_this: Vec<&Note> = notes.iter().filter(|note| kind(note) == number).collect();
-        for note in of_this.iter().take(SHOWN) {
+        for note in of_this.iter().take(NOTES_SHOWN) {
             writeln!(stderr, "note: {}", clean(&note.to_string()))?;
         }
-        let more = of_this.len().saturating_sub(SHOWN);
+        let more = of_this.len().saturating_sub(NOTES_SHOWN);
         if more > 0 {
             writeln!(stderr, "note: … and {more} more {of_kind} (`--output json` lists them)")?;
         }
@@ -175,6 +177,15 @@ fn warn_of_gaps(incidents: &[Incident]) -> std::io::Result<()> {
         if let Some(gap) = &file.gap {
             writeln!(stderr, "note: {}: {}", file.label, clean(gap))?;
         }
+    }
+    let mut unread: Vec<&String> = incidents.iter().flat_map(|incident| &incident.origin.unread).collect();
+    unread.sort();
+    unread.dedup();
+    for text in unread.iter().take(NOTES_SHOWN) {
+        writeln!(stderr, "note: {text}")?;
+    }
+    if unread.len() > NOTES_SHOWN {
+        writeln!(stderr, "note: … and {} more logs that were not read", unread.len() - NOTES_SHOWN)?;
     }
     Ok(())
 }

@@ -34,8 +34,9 @@ impl Status {
     pub(crate) fn of(incident: &Incident) -> Self {
         let evidence = &incident.evidence;
         let testifies = matches!(&evidence.log, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
-        let nothing_wrong = evidence.crash_loop == CrashLoopReading::NotLooping
-            && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
+        let nothing_wrong = incident.is_well()
+            || evidence.crash_loop == CrashLoopReading::NotLooping
+                && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
         if matches!(evidence.disk, DiskReading::Damaged(_) | DiskReading::Inconsistent(_)) {
             Self::Proven
         } else if testifies || incident.verdict.cause.is_local_damage() {

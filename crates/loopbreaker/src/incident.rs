@@ -1,17 +1,20 @@
 //! One incident, from what was read to the verdict and what to do next. *No client.* Reports only print what is here.
 
+use std::collections::BTreeSet;
+
 use crashlog::model::Model;
 use diagnosis::{
-    Advice, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact, Observation, Policy,
-    Verdict, advise, judge,
+    Advice, ContainerFacts, CrashLoopReading, DiskReading, Evidence, InstanceHistory, InstanceName, LogReading,
+    MissingFact, Observation, Policy, Row, Verdict, advise, judge,
 };
 
 use crate::{
     bundle::{Bundle, BundleError, BundlePart, LogFile, LogRun, Subject},
     examine::{LogSource, examine},
-    log_part::LogPart,
+    log_part::{LogPart, read},
     names_known::KnownNames,
     progress::Progress,
+    standing::KubernetesWord,
     words::clean,
 };
 
@@ -26,6 +29,10 @@ pub(crate) struct Incident {
     pub(crate) chain_id: Option<String>,
     /// The logs.
     pub(crate) log: LogPart,
+    /// Kubernetes' own word, where the cause comes from it.
+    pub(crate) word: Option<KubernetesWord>,
+    /// Whether the replica's own height is known, so that others can be ahead of it.
+    pub(crate) height_known: bool,
     /// What the judge got.
     pub(crate) evidence: Evidence,
     /// What it said.
@@ -56,6 +63,8 @@ pub(crate) struct Origin {
     pub(crate) absent: Vec<BundlePart>,
     /// What was passed over, in words.
     pub(crate) notes: Vec<String>,
+    /// Logs that lie in the bundle and were not read, in words.
+    pub(crate) unread: Vec<String>,
     /// A data directory that this version does not read.
     pub(crate) data: Option<String>,
 }
@@ -71,8 +80,10 @@ pub(crate) fn of_subject(
     let mut origin = Origin {
         absent: bundle.absent.clone(),
         notes: bundle.notes.iter().map(|note| clean(&note.to_string())).collect(),
+        unread: unread(bundle, subject),
         data: subject.data.map(|path| label(bundle, path)),
     };
+    origin.notes.extend(origin.unread.iter().cloned());
     let mut log = LogPart::default();
     for source in by_hand {
         log.add(examine(source, progress, tap)?);
@@ -97,7 +108,14 @@ pub(crate) fn of_subject(
     let pod = subject.history.map(InstanceHistory::latest).cloned();
     let names = KnownNames::of(subject);
     let chain_id = subject.chain_id().map(clean);
-    Ok(judged(Some(subject.instance.clone()), pod, chain_id, log, evidence, &names, origin))
+    let mut incident = judged(Some(subject.instance.clone()), pod, log, evidence, &names, origin);
+    incident.chain_id = chain_id;
+    incident.height_known = subject.owner_height(&subject.instance.name).is_some()
+        || bundle.peers.iter().any(|sample| {
+            sample.height.is_some()
+                && (sample.pod == subject.instance.name || sample.pod == subject.instance.to_string())
+        });
+    Ok(incident)
 }
 
 /// Judges logs without any object.
@@ -116,22 +134,77 @@ pub(crate) fn of_logs(
 /// Judges what was read of logs alone.
 pub(crate) fn of_log_part(log: LogPart) -> Incident {
     let evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
-    judged(None, None, None, log, evidence, &KnownNames::default(), Origin::default())
+    judged(None, None, log, evidence, &KnownNames::default(), Origin::default())
 }
 
 fn judged(
     instance: Option<InstanceName>,
     pod: Option<Observation>,
-    chain_id: Option<String>,
     log: LogPart,
     evidence: Evidence,
     names: &KnownNames,
     origin: Origin,
 ) -> Incident {
-    let verdict = judge(&evidence, &Policy::default());
+    let mut verdict = judge(&evidence, &Policy::default());
+    // The log itself names the one database; nobody needs to look for its name.
+    if read(&evidence.log).is_some_and(|opinion| opinion.databases.len() == 1) {
+        verdict.missing.retain(|fact| !fact.question.starts_with(WHICH_DATABASE));
+    }
     let advice = advise(&evidence, &verdict).iter().map(|advice| to_do(advice, names)).collect();
     let missing = verdict.missing.iter().map(|fact| to_find_out(fact, names)).collect();
-    Incident { instance, pod, chain_id, log, evidence, verdict, missing, advice, origin }
+    let word = KubernetesWord::of(&evidence, &verdict, pod.as_ref());
+    let (chain_id, height_known) = (None, false);
+    let mut incident =
+        Incident { instance, pod, chain_id, log, word, height_known, evidence, verdict, missing, advice, origin };
+    if incident.is_well() {
+        incident.advice = incident.sick_side_cars().into_iter().map(|side_car| side_car_log(side_car, names)).collect();
+    }
+    incident
+}
+
+/// How the question begins that a database named in the log answers.
+const WHICH_DATABASE: &str = "which database is the damaged file in?";
+
+fn side_car_log(side_car: &ContainerFacts, names: &KnownNames) -> Step {
+    let name = clean(side_car.name.as_str());
+    let command = crate::names_known::is_plain(&name)
+        .then(|| names.fill(&format!("kubectl logs POD -n NAMESPACE -c {name} --previous")));
+    Step { text: format!("Look at what the side-car {name} printed; the node runs without it."), place: None, command }
+}
+
+impl Incident {
+    /// Why this is the decision, in one sentence.
+    pub(crate) fn reason(&self) -> &'static str {
+        let nobody_looked = matches!(self.evidence.disk, DiskReading::NotRead);
+        match self.verdict.row {
+            // Log and siblings may both have testified: what is missing is the disk.
+            Row::AnythingElse if nobody_looked && self.verdict.witnesses.len() > 1 => {
+                "the disk was not read, and without it nothing is restored"
+            }
+            row => row.reason(),
+        }
+    }
+}
+
+/// Logs that are in the bundle and say nothing here: of pods without an object, and of containers the pod does not have.
+fn unread(bundle: &Bundle, subject: &Subject<'_>) -> Vec<String> {
+    let of_other_pods: BTreeSet<&str> = bundle
+        .logs
+        .iter()
+        .map(|log| log.pod.as_str())
+        .filter(|pod| *pod != subject.instance.name)
+        .filter(|pod| bundle.instances.iter().all(|history| history.instance().name != *pod))
+        .collect();
+    let pods = of_other_pods
+        .into_iter()
+        .filter(|_| subject.history.is_some())
+        .map(|pod| clean(&format!("logs/{pod}: no object of this pod in the bundle; --subject {pod} reads it")));
+    let latest = subject.history.map(InstanceHistory::latest);
+    let has = |log: &LogFile| latest.is_none_or(|pod| pod.container(&log.container).is_some());
+    let containers = subject.logs.iter().filter(|log| !has(log)).map(|log| {
+        format!("{}: not read, pod {} has no container of this name", label(bundle, &log.path), subject.instance)
+    });
+    pods.chain(containers.map(|text| clean(&text))).collect()
 }
 
 fn to_do(advice: &Advice, names: &KnownNames) -> Step {

@@ -17,6 +17,7 @@ mod man;
 mod names_known;
 mod progress;
 mod report;
+mod standing;
 mod words;
 
 use std::process::ExitCode;

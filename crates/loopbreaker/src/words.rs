@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use diagnosis::Probability;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of a page.
@@ -69,6 +70,16 @@ pub(crate) fn end_of(text: &str, width: usize) -> usize {
     text.len()
 }
 
+/// A probability to hundredths, rounded; what is not certain never reads as if it were.
+pub(crate) fn rounded(probability: Probability) -> String {
+    let hundredths = match probability.thousandths() {
+        0 => 0,
+        1000 => 100,
+        between => ((between + 5) / 10).clamp(1, 99),
+    };
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
 /// A duration as people say it: `3 m 47 s`, `5 m`, `2 h 5 m`.
 pub(crate) fn duration(seconds: u64) -> String {
     let (days, hours, minutes, rest) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -97,6 +108,15 @@ mod tests {
             (90_061, "1 d 1 h"),
         ] {
             assert_eq!(duration(seconds), text);
+        }
+    }
+
+    #[test]
+    fn probabilities_are_rounded_and_never_to_certainty() {
+        for (thousandths, text) in
+            [(838, "0.84"), (834, "0.83"), (950, "0.95"), (996, "0.99"), (1000, "1.00"), (1, "0.01"), (0, "0.00")]
+        {
+            assert_eq!(rounded(Probability::from_thousandths(thousandths)), text);
         }
     }
 

@@ -11,6 +11,7 @@ mod manners;
 mod memory;
 mod readme;
 mod samples;
+mod standing;
 
 use std::{
     fs,
