@@ -95,6 +95,7 @@ impl Incident {
         let no_witness = read(&self.evidence.log).is_none_or(|opinion| opinion.testimony != Testimony::Witness);
         self.evidence.crash_loop == CrashLoopReading::NotLooping
             && no_witness
+            && !self.verdict.cause.is_local_damage()
             && self.running_node().is_some_and(|node| node.ready && node.restarts < RESTARTS_MIN)
             && self.log.files.last().is_some_and(|file| file.ends_in_stop)
     }

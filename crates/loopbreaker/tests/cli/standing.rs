@@ -74,6 +74,15 @@ fn a_stop_is_no_crash() {
 }
 
 #[test]
+fn a_stop_hides_no_damage() {
+    let folder = Folder::new().with("pod.json", well("gaia-0").to_string());
+    let log = format!("3:06PM INF caught signal module=server signal=terminated\n{DAMAGED}");
+    let said = run_with(&["diagnose", "--pod", &folder.name("pod.json"), "--log", "-", "--exit-code"], log);
+    assert_eq!(said.status, 11);
+    assert!(!said.stdout.contains("was stopped") && said.stdout.contains("damaged database files"), "{}", said.stdout);
+}
+
+#[test]
 fn logs_that_nobody_reads_are_named() {
     let folder = Folder::new()
         .with("objects/pod.json", sick("gaia-0").to_string())
