@@ -6,13 +6,14 @@ use std::{
     sync::Arc,
 };
 
+use anyhow::Context;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::{
-    bundle::{Bundle, BundleError, Note},
+    bundle::{Bundle, BundleError, Note, Passed},
     colour::Colour,
     examine::LogSource,
-    exit::{Status, WrongUsage},
+    exit::{STDOUT_FAILED, Status, WrongUsage},
     incident::{self, ByHand, Incident},
     inspect::CannotLook,
     progress::Progress,
@@ -93,7 +94,7 @@ pub(crate) enum Format {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let incidents = incidents(arguments)?;
-    print(arguments, &incidents)?;
+    print(arguments, &incidents).context(STDOUT_FAILED)?;
     let worst = incidents.iter().map(Status::of).max().unwrap_or(Status::Done);
     Ok(if arguments.exit_code { worst } else { Status::Done })
 }
@@ -112,6 +113,14 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
         (Some(path), _) => Bundle::open(path)?,
         (None, Some(path)) => Bundle::open_pod_file(path)?,
         (None, None) => {
+            if let Some(wanted) = &arguments.subject {
+                let labels: Vec<&str> = logs.iter().map(|log| log.label.as_str()).collect();
+                anyhow::bail!(
+                    "no subject `{wanted}`: all that is known is a log without a pod's name ({}) (give the pod's object \
+                     with `--pod FILE`, or leave `--subject` out)",
+                    labels.join(", ")
+                );
+            }
             let progress = Progress::new(logs.iter().map(LogSource::bytes).sum());
             let incident = incident::without_objects(by_hand, &progress, &mut |_| {})?;
             drop(progress);
@@ -148,17 +157,31 @@ fn can_be_inspected(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was passed over, a line each. A file of ten thousand broken documents shall not bury the report.
+/// Notes printed of each kind.
+const NOTES_SHOWN: usize = 5;
+
+/// What was passed over, a line each, the first few of each kind: a file of ten thousand broken documents shall bury
+/// neither the report nor the one note that matters.
 fn warn(notes: &[Note]) -> std::io::Result<()> {
-    const SHOWN: usize = 20;
+    const KINDS: [&str; 3] =
+        ["that cannot be read", "whose names tell no part of a bundle", "of kinds that say nothing about a crash loop"];
     let mut stderr = anstream::stderr().lock();
-    for note in notes.iter().take(SHOWN) {
-        writeln!(stderr, "note: {}", clean(&note.to_string()))?;
+    let kind = |note: &Note| match note.what {
+        Passed::Broken(_) => 0,
+        Passed::Ignored(_) => 1,
+        Passed::Kind { .. } => 2,
+    };
+    for (number, of_kind) in KINDS.iter().enumerate() {
+        let of_this: Vec<&Note> = notes.iter().filter(|note| kind(note) == number).collect();
+        for note in of_this.iter().take(NOTES_SHOWN) {
+            writeln!(stderr, "note: {}", clean(&note.to_string()))?;
+        }
+        let more = of_this.len().saturating_sub(NOTES_SHOWN);
+        if more > 0 {
+            writeln!(stderr, "note: … and {more} more {of_kind} (`--output json` lists them)")?;
+        }
     }
-    match notes.len().saturating_sub(SHOWN) {
-        0 => Ok(()),
-        more => writeln!(stderr, "note: {more} more were passed over (`--output json` lists them)"),
-    }
+    Ok(())
 }
 
 fn warn_of_gaps(incidents: &[Incident]) -> std::io::Result<()> {
@@ -167,6 +190,15 @@ fn warn_of_gaps(incidents: &[Incident]) -> std::io::Result<()> {
         if let Some(gap) = &file.gap {
             writeln!(stderr, "note: {}: {}", file.label, clean(gap))?;
         }
+    }
+    let mut unread: Vec<&String> = incidents.iter().flat_map(|incident| &incident.origin.unread).collect();
+    unread.sort();
+    unread.dedup();
+    for text in unread.iter().take(NOTES_SHOWN) {
+        writeln!(stderr, "note: {text}")?;
+    }
+    if unread.len() > NOTES_SHOWN {
+        writeln!(stderr, "note: … and {} more logs that were not read", unread.len() - NOTES_SHOWN)?;
     }
     Ok(())
 }

@@ -27,6 +27,9 @@ pub(crate) enum Status {
 #[error("{0}")]
 pub(crate) struct WrongUsage(pub(crate) &'static str);
 
+/// What failed where our own output could not be written: a full disk is not the log's.
+pub(crate) const STDOUT_FAILED: &str = "standard output: cannot be written";
+
 impl Status {
     /// What `--exit-code` says about one incident.
     pub(crate) fn of(incident: &Incident) -> Self {
@@ -34,9 +37,10 @@ impl Status {
         let testifies = matches!(&evidence.log, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
         let disk_shows_it = incident.disk.as_ref().is_some_and(DiskPart::is_proven_bad);
         let disk_is_mute = matches!(evidence.disk, DiskReading::CouldNotTell(_) | DiskReading::ReadsDiffer(_));
-        let nothing_wrong = evidence.crash_loop == CrashLoopReading::NotLooping
-            && !disk_is_mute
-            && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
+        let nothing_wrong = incident.is_well()
+            || evidence.crash_loop == CrashLoopReading::NotLooping
+                && !disk_is_mute
+                && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
         if disk_shows_it {
             Self::Proven
         } else if testifies || incident.verdict.cause.is_local_damage() {

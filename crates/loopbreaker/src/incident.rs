@@ -4,17 +4,19 @@ use std::path::Path;
 
 use crashlog::model::Model;
 use diagnosis::{
-    Advice, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact, Observation, Policy,
-    Verdict, advise, judge,
+    Advice, ContainerFacts, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact,
+    Observation, Policy, Verdict, advise, judge,
 };
 
 use crate::{
     bundle::{Bundle, BundleError, BundlePart, LogFile, LogRun, Subject},
     disk_part::DiskPart,
     examine::{LogSource, examine},
-    log_part::LogPart,
+    log_part::{LogPart, read},
     names_known::KnownNames,
     progress::Progress,
+    standing::KubernetesWord,
+    unread::unread,
     words::clean,
 };
 
@@ -31,6 +33,10 @@ pub(crate) struct Incident {
     pub(crate) log: LogPart,
     /// The data directory, where one was given.
     pub(crate) disk: Option<DiskPart>,
+    /// Kubernetes' own word, where the cause comes from it.
+    pub(crate) word: Option<KubernetesWord>,
+    /// Whether the replica's own height is known, so that others can be ahead of it.
+    pub(crate) height_known: bool,
     /// What the judge got.
     pub(crate) evidence: Evidence,
     /// What it said.
@@ -61,6 +67,8 @@ pub(crate) struct Origin {
     pub(crate) absent: Vec<BundlePart>,
     /// What was passed over, in words.
     pub(crate) notes: Vec<String>,
+    /// Logs that lie in the bundle and were not read, in words.
+    pub(crate) unread: Vec<String>,
 }
 
 /// Logs and a data directory that were named by hand, alone or beside a bundle.
@@ -89,7 +97,9 @@ pub(crate) fn of_subject(
     let mut origin = Origin {
         absent: bundle.absent.clone(),
         notes: bundle.notes.iter().map(|note| clean(&note.to_string())).collect(),
+        unread: unread(bundle, subject),
     };
+    origin.notes.extend(origin.unread.iter().cloned());
     let mut log = LogPart::default();
     for source in by_hand.logs {
         log.add(examine(source, progress, tap)?);
@@ -123,7 +133,14 @@ pub(crate) fn of_subject(
     let names = KnownNames::of(subject);
     let chain_id = subject.chain_id().map(clean);
     let chain_id = chain_id.or_else(|| disk.as_ref().and_then(DiskPart::chain_id));
-    Ok(judged(Read { instance: Some(subject.instance.clone()), pod, chain_id, log, disk, origin }, evidence, &names))
+    let mut incident =
+        judged(Read { instance: Some(subject.instance.clone()), pod, chain_id, log, disk, origin }, evidence, &names);
+    incident.height_known = subject.owner_height(&subject.instance.name).is_some()
+        || bundle.peers.iter().any(|sample| {
+            sample.height.is_some()
+                && (sample.pod == subject.instance.name || sample.pod == subject.instance.to_string())
+        });
+    Ok(incident)
 }
 
 /// Judges logs and data without any object.
@@ -143,8 +160,8 @@ pub(crate) fn without_objects(
         disk.complete(&mut evidence.circumstances);
     }
     let chain_id = disk.as_ref().and_then(DiskPart::chain_id);
-    let read = Read { instance: None, pod: None, chain_id, log, disk, origin: Origin::default() };
-    Ok(judged(read, evidence, &KnownNames::default()))
+    let seen = Read { instance: None, pod: None, chain_id, log, disk, origin: Origin::default() };
+    Ok(judged(seen, evidence, &KnownNames::default()))
 }
 
 /// What was read and is only shown.
@@ -157,12 +174,33 @@ struct Read {
     origin: Origin,
 }
 
-fn judged(read: Read, evidence: Evidence, names: &KnownNames) -> Incident {
-    let Read { instance, pod, chain_id, log, disk, origin } = read;
-    let verdict = judge(&evidence, &Policy::default());
+fn judged(seen: Read, evidence: Evidence, names: &KnownNames) -> Incident {
+    let Read { instance, pod, chain_id, log, disk, origin } = seen;
+    let mut verdict = judge(&evidence, &Policy::default());
+    // The log itself names the one database; nobody needs to look for its name.
+    if read(&evidence.log).is_some_and(|opinion| opinion.databases.len() == 1) {
+        verdict.missing.retain(|fact| !fact.question.starts_with(WHICH_DATABASE));
+    }
     let advice = advise(&evidence, &verdict).iter().map(|advice| to_do(advice, names)).collect();
     let missing = verdict.missing.iter().map(|fact| to_find_out(fact, names)).collect();
-    Incident { instance, pod, chain_id, log, disk, evidence, verdict, missing, advice, origin }
+    let word = KubernetesWord::of(&evidence, &verdict, pod.as_ref());
+    let height_known = false;
+    let mut incident =
+        Incident { instance, pod, chain_id, log, disk, word, height_known, evidence, verdict, missing, advice, origin };
+    if incident.is_well() {
+        incident.advice = incident.sick_side_cars().into_iter().map(|side_car| side_car_log(side_car, names)).collect();
+    }
+    incident
+}
+
+/// How the question begins that a database named in the log answers.
+const WHICH_DATABASE: &str = "which database is the damaged file in?";
+
+fn side_car_log(side_car: &ContainerFacts, names: &KnownNames) -> Step {
+    let name = clean(side_car.name.as_str());
+    let command = crate::names_known::is_plain(&name)
+        .then(|| names.fill(&format!("kubectl logs POD -n NAMESPACE -c {name} --previous")));
+    Step { text: format!("Look at what the side-car {name} printed; the node runs without it."), place: None, command }
 }
 
 fn to_do(advice: &Advice, names: &KnownNames) -> Step {
@@ -239,7 +277,7 @@ fn read_something(log: &LogPart) -> bool {
 }
 
 /// A file's name within the bundle.
-fn label(bundle: &Bundle, path: &Path) -> String {
+pub(crate) fn label(bundle: &Bundle, path: &Path) -> String {
     clean(&path.strip_prefix(&bundle.path).unwrap_or(path).to_string_lossy())
 }
 

@@ -20,6 +20,8 @@ mod man;
 mod names_known;
 mod progress;
 mod report;
+mod standing;
+mod unread;
 mod words;
 
 use std::process::ExitCode;

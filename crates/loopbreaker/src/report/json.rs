@@ -17,7 +17,8 @@
 //! bundle     parts that were not given, and what was passed over
 //! ```
 //!
-//! Fields may be added; none is renamed or dropped within v1. Text out of logs has its control characters replaced.
+//! Fields may be added; none is renamed or dropped within v1. Control characters, and those that turn or hide text, are replaced in text
+//! out of logs and everywhere else stand as `\u` escapes.
 
 mod crash_loop;
 mod log;
@@ -35,6 +36,7 @@ use super::inspection_json::InspectionJson;
 use crate::{
     disk_part::DiskPart,
     incident::{Incident, Step},
+    words::escaped_json,
 };
 
 #[derive(Serialize)]
@@ -97,11 +99,8 @@ pub(crate) fn write(incident: &Incident, pretty: bool, out: &mut dyn Write) -> a
         advice: incident.advice.iter().map(advice).collect(),
         bundle: BundleJson::of(incident),
     };
-    if pretty {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-    } else {
-        serde_json::to_writer(&mut *out, &report)?;
-    }
+    let json = if pretty { serde_json::to_string_pretty(&report)? } else { serde_json::to_string(&report)? };
+    out.write_all(escaped_json(&json).as_bytes())?;
     Ok(out.write_all(b"\n")?)
 }
 

@@ -23,15 +23,21 @@ pub(crate) fn render(incident: &Incident, explain: bool) -> String {
     let mut page = Page::default();
     page.heading(&title(incident));
     page.styled(ALARM, "  ", "  ", &why::sentence(incident));
-    for reason in why::decision(incident) {
-        page.paragraph(&reason);
+    if incident.is_well() {
+        crash_loop::show(&mut page, incident);
+        unread(&mut page, incident, explain);
+    } else {
+        for reason in why::decision(incident) {
+            page.paragraph(&reason);
+        }
+        crash_loop::show(&mut page, incident);
+        crash_loop::by_kubernetes(&mut page, incident);
+        log::show(&mut page, incident, explain);
+        disk(&mut page, incident);
+        siblings(&mut page, incident);
+        vetoes(&mut page, incident);
+        missing(&mut page, incident, explain);
     }
-    crash_loop::show(&mut page, incident);
-    log::show(&mut page, incident, explain);
-    disk(&mut page, incident);
-    siblings(&mut page, incident);
-    vetoes(&mut page, incident);
-    missing(&mut page, incident, explain);
     if !incident.advice.is_empty() {
         page.heading("What to do next");
     }
@@ -88,6 +94,20 @@ fn missing(page: &mut Page, incident: &Incident, explain: bool) {
         let parts: Vec<&str> = origin.absent.iter().map(|part| part.as_str()).collect();
         page.paragraph(&format!("Not given: {}.", parts.join(", ")));
     }
+    unread(page, incident, explain);
+}
+
+/// Logs of the bundle that were not read, the first few.
+fn unread(page: &mut Page, incident: &Incident, explain: bool) {
+    const SHOWN: usize = 5;
+    let unread = &incident.origin.unread;
+    let shown = if explain { unread.len() } else { SHOWN.min(unread.len()) };
+    for text in unread.iter().take(shown) {
+        page.paragraph(&format!("{text}."));
+    }
+    if unread.len() > shown {
+        page.paragraph(&format!("… and {} more logs that were not read.", unread.len() - shown));
+    }
 }
 
 fn numbered(page: &mut Page, number: usize, step: &Step) {
@@ -128,8 +148,13 @@ fn siblings(page: &mut Page, incident: &Incident) {
                 AppHashQuestion::SameImageDoesNot => "; but not with this replica's image",
                 AppHashQuestion::Unknown => "",
             };
-            let who = if *count == 1 { "One is" } else { "Several are" };
-            format!("{who} ahead and advancing ({count}), up to block {height}{image}.")
+            let does = match (*count == 1, incident.height_known) {
+                (true, true) => "One is ahead and advances",
+                (false, true) => "Several are ahead and advance",
+                (true, false) => "One advances",
+                (false, false) => "Several advance",
+            };
+            format!("{does} ({count}), up to block {height}{image}.")
         }
     };
     page.heading("Siblings");

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bundles;
+mod commands;
 mod disks;
 mod evaluates;
 mod examples;
@@ -12,6 +13,7 @@ mod manners;
 mod memory;
 mod readme;
 mod samples;
+mod standing;
 
 use std::{
     fs,
