@@ -53,6 +53,11 @@ impl Work {
         Self { found, store, tables: 0, progress: Mutex::new(gathered) }
     }
 
+    /// The database, where its engine is read.
+    pub(crate) fn store(&self) -> Option<&dyn Store> {
+        self.store.as_deref()
+    }
+
     /// Whether there is anything that a second look could settle.
     pub(crate) fn has_findings(&self) -> bool {
         self.gathered(|gathered| gathered.checks.severity().is_some())

@@ -92,6 +92,11 @@ impl DataDir {
         &self.path
     }
 
+    /// The open directory itself.
+    pub(crate) fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
     /// The meter that counts what is read here.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {

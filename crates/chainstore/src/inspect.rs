@@ -1,7 +1,8 @@
 //! Every database of a node, checked: the whole of an inspection. *Files, read-only.*
 //!
-//! Find the databases, open each by its engine's rules, check all tables on several threads, then journals and traces; at
-//! last look whether the directory changed meanwhile. What one database hides never stops the others.
+//! Find the databases, open each by its engine's rules, check all tables on several threads, then journals and traces; read
+//! the node's own records through them; at last look whether the directory changed meanwhile. What one database hides
+//! never stops the others.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use diagnosis::DatabaseName;
 use crate::crew::{self, Work};
 use crate::files::DataDir;
 use crate::meter::Meter;
+use crate::node::NodeReport;
+use crate::node_of;
 use crate::places::{self, FoundPlace};
 use crate::read_error::ReadError;
 use crate::store::{Depth, Prediction};
@@ -46,8 +49,10 @@ pub struct Inspection {
     pub outcome: Outcome,
     /// Each database.
     pub databases: Vec<DatabaseReport>,
-    /// What is not about one database.
+    /// What is not about one of these databases: companion files, and directories that could not be looked into.
     pub checks: Checks,
+    /// What the node's own records say, where its databases were found; its findings are in the checks above.
+    pub node: Option<NodeReport>,
     /// Bytes read.
     pub bytes_read: u64,
     /// How long it took.
@@ -86,16 +91,49 @@ pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
         let detail = "no database in this directory";
         checks.add(Finding::new(FindingKind::NoDatabase, &DatabaseName::new(""), Path::new(""), detail));
     }
-    let databases = examine(found, options, &meter);
+    let works = examine(found, options, &meter);
+    let mut node = if meter.interrupted() { None } else { node_of::read(&works, &root, options) };
+    let mut databases: Vec<DatabaseReport> = works.into_iter().map(report).collect();
+    if let Some(node) = &mut node {
+        sort_in(std::mem::take(&mut node.checks), &mut databases, &mut checks);
+    }
+    if meter.interrupted() {
+        checks.add(Reason::Interrupted);
+    }
     let mut all = checks.clone();
     for database in &databases {
         all.extend(database.checks.clone());
     }
-    Ok(Inspection { outcome: all.outcome(), databases, checks, bytes_read: meter.bytes(), took: started.elapsed() })
+    Ok(Inspection {
+        outcome: all.outcome(),
+        databases,
+        checks,
+        node,
+        bytes_read: meter.bytes(),
+        took: started.elapsed(),
+    })
+}
+
+/// Findings about a database stand with it.
+fn sort_in(node: Checks, databases: &mut [DatabaseReport], rest: &mut Checks) {
+    for finding in node.findings {
+        match databases.iter_mut().find(|database| finding.file.starts_with(&database.path)) {
+            Some(database) => {
+                database.checks.add(finding);
+                database.outcome = database.checks.outcome();
+            }
+            None => rest.add(finding),
+        }
+    }
+    for reason in node.untold {
+        if !rest.untold.contains(&reason) {
+            rest.add(reason);
+        }
+    }
 }
 
 /// Checks all databases; those that changed meanwhile are read once more, and judged by what held still.
-fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<DatabaseReport> {
+fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Work> {
     let mut works: Vec<Work> = found.into_iter().map(Work::open).collect();
     crew::run(&mut works, options, meter);
     let (mut settled, mut restless) = (Vec::new(), Vec::new());
@@ -110,7 +148,7 @@ fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Data
     crew::run(&mut again, options, meter);
     settled.extend(again);
     settled.sort_by(|a, b| a.found.place.dir.path().cmp(b.found.place.dir.path()));
-    settled.into_iter().map(report).collect()
+    settled
 }
 
 /// The same directory with today's files, if they are others than when the inspection began.

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::read_error::ReadError;
-use crate::{Finding, Severity};
+use crate::{Finding, Severity, ViewError};
 
 /// What one check gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,19 @@ pub enum Reason {
     /// The inspection was stopped before it came here.
     #[error("stopped before everything was read")]
     Interrupted,
+    /// A record lies behind damaged bytes, which the checks of their file judge.
+    #[error("a record could not be read: {0}")]
+    Behind(String),
+}
+
+impl From<ViewError> for Reason {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::CouldNotTell(reason) => reason,
+            ViewError::Unreadable(error) => Self::Unreadable(error),
+            ViewError::Damaged { .. } => Self::Behind(error.to_string()),
+        }
+    }
 }
 
 /// What the checks of a database, or of a node, add up to.

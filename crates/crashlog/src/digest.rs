@@ -10,6 +10,7 @@ use crate::{
     features::{Collector, FeatureKey, FeatureName, Features, Standing},
     mask::{Word, words},
     phrases::{Matcher, PhraseIndex, Polarity, Strength},
+    surroundings::Surroundings,
 };
 
 /// Distinct failures kept from the beginning of a log: the first failure decides.
@@ -20,8 +21,6 @@ const LAST_FAILURES_MAX: usize = 64;
 const TAIL_MAX: usize = 12;
 /// Bare lines among which they are looked for.
 const BARE_MAX: usize = 64;
-/// Distinct failures counted; beyond that repeats of new ones are no longer told apart.
-const DISTINCT_MAX: usize = 65_536;
 
 /// One distinct failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,9 +74,12 @@ pub struct Digest {
     /// Place in `bare` of the next one.
     oldest_bare: usize,
     tail: VecDeque<Failure>,
+    /// Of each kept failure; for one in `last`, whose place moves, no index in `first`.
     index_of_shape: HashMap<u64, usize, BuildHasherDefault<Shape>>,
     matcher: Matcher,
     phrases: Vec<PhraseIndex>,
+    /// What stands around the failures.
+    pub surroundings: Surroundings,
 }
 
 impl Digest {
@@ -94,6 +96,7 @@ impl Digest {
         }
         let mut phrases = std::mem::take(&mut self.phrases);
         self.matcher.phrases(record, &mut phrases);
+        self.surroundings.observe(record, &phrases);
         match weigh(record, &phrases) {
             Weight::Failure => self.keep(record, &phrases),
             Weight::Bare => self.keep_bare(record, &phrases),
@@ -142,9 +145,7 @@ impl Digest {
                 return;
             }
         }
-        if self.index_of_shape.len() < DISTINCT_MAX {
-            self.index_of_shape.insert(shape, self.first.len());
-        }
+        self.index_of_shape.insert(shape, self.first.len());
         if self.first.len() < FIRST_FAILURES_MAX {
             self.first.push(Failure::of(record, phrases, shape));
             return;
@@ -156,6 +157,7 @@ impl Digest {
         // Evidence outlives noise: of the later failures, one without a phrase goes first.
         let goes = self.last.iter().position(|failure| failure.strength().is_none()).unwrap_or(0);
         if let Some(mut failure) = self.last.remove(goes) {
+            self.index_of_shape.remove(&failure.shape);
             failure.become_copy(record, phrases, shape);
             self.last.push_back(failure);
         }

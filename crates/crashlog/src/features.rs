@@ -1,11 +1,12 @@
 //! Features: what the linear model weighs. Phrases count by their own name and by what they stand for; words and pairs of
 //! words count where no phrase knows the message. *No IO.*
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Emitter, Record,
     mask::{Word, fnv, words},
+    names::is_name,
     phrases::{Phrase, PhraseIndex, Polarity, Proof, Strength},
 };
 
@@ -53,6 +54,8 @@ pub enum FeatureName {
 pub struct Collector {
     features: Features,
     ngrams: BTreeMap<FeatureKey, i32>,
+    /// N-grams with a chain's or a program's name: they count among the n-grams, but no model may know them.
+    of_names: BTreeSet<FeatureKey>,
     names: Option<BTreeMap<FeatureKey, FeatureName>>,
 }
 
@@ -122,17 +125,26 @@ impl Collector {
     }
 
     fn text(&mut self, text: &str, weight: i32) {
-        let mut before: Option<Word<'_>> = None;
+        let mut before: Option<(Word<'_>, bool)> = None;
         words(text, &mut |word| {
+            let named = matches!(word, Word::Kept(word) if is_name(word));
             let hash = word.hash();
-            self.ngram(fold("w", hash, 0), weight, || FeatureName::Words(word.shown()));
-            if let Some(previous) = before {
-                self.ngram(fold("b", previous.hash(), hash), weight, || {
+            self.words(fold("w", hash, 0), weight, named, || FeatureName::Words(word.shown()));
+            if let Some((previous, previous_named)) = before {
+                self.words(fold("b", previous.hash(), hash), weight, named || previous_named, || {
                     FeatureName::Words(format!("{} {}", previous.shown(), word.shown()))
                 });
             }
-            before = Some(word);
+            before = Some((word, named));
         });
+    }
+
+    fn words(&mut self, key: FeatureKey, value: i32, named: bool, name: impl FnOnce() -> FeatureName) {
+        if named {
+            self.of_names.insert(key);
+        } else {
+            self.ngram(key, value, name);
+        }
     }
 
     /// A circumstance of the log as a whole.
@@ -171,7 +183,7 @@ impl Collector {
     #[must_use]
     pub fn finish(mut self) -> (Features, BTreeMap<FeatureKey, FeatureName>) {
         // A long log must not outweigh a short one: n-grams share a fixed budget, each value divided by √count.
-        let count = u64::try_from(self.ngrams.len()).unwrap_or(u64::MAX).max(1);
+        let count = u64::try_from(self.ngrams.len() + self.of_names.len()).unwrap_or(u64::MAX).max(1);
         let root = i64::try_from((count * 65_536).isqrt()).unwrap_or(i64::MAX);
         for (key, value) in self.ngrams {
             let scaled = i64::from(value) * i64::from(UNIT) * 256 * NGRAM_BUDGET / root;

@@ -8,15 +8,21 @@ mod record;
 
 pub mod mask;
 
+mod names;
+
 pub mod phrases;
 
 pub mod features;
 
 mod databases;
 
+mod surroundings;
+
 pub mod digest;
 
 pub mod model;
+
+mod testimony;
 
 mod witness;
 
@@ -26,4 +32,6 @@ pub mod nearest;
 
 pub use reading::{LogReader, ReadingSummary};
 pub use record::{Emitter, Level, Record};
-pub use witness::{Examiner, Finding, NoTestimony};
+pub use surroundings::Surroundings;
+pub use testimony::NoTestimony;
+pub use witness::{Examiner, Finding};

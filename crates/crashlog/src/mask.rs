@@ -53,7 +53,7 @@ pub(crate) fn fnv(hash: u64, byte: u8) -> u64 {
 }
 
 /// Calls `sink` with each word of `text`, in order. Runs of stripped numbers give one [`Word::Number`].
-pub fn words<'a>(text: &'a str, sink: &mut dyn FnMut(Word<'a>)) {
+pub fn words<'a>(text: &'a str, sink: &mut impl FnMut(Word<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut last_was_number = false;
@@ -187,7 +187,7 @@ fn starts_path(bytes: &[u8], at: usize) -> bool {
 
 /// Emits a path: each directory as [`Word::Directory`] unless its name is one that every node has, the last part as words.
 /// Returns the position behind the path.
-fn path<'a>(text: &'a str, start: usize, sink: &mut dyn FnMut(Word<'a>)) -> usize {
+fn path<'a>(text: &'a str, start: usize, sink: &mut impl FnMut(Word<'a>)) -> usize {
     let bytes = text.as_bytes();
     let in_path = |byte: &u8| is_word(*byte) || matches!(byte, b'/' | b'.' | b'-' | b'+' | b'@' | b'!');
     let length = bytes.get(start..).map_or(0, |rest| rest.iter().take_while(|byte| in_path(byte)).count());

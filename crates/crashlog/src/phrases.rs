@@ -93,6 +93,14 @@ pub enum Place {
     Peer,
 }
 
+impl Phrase {
+    /// Whether it nearly decides alone that an integrity check of local storage failed.
+    #[must_use]
+    pub fn is_failed_check(&self) -> bool {
+        self.polarity == Polarity::Damage(Proof::IntegrityCheck) && self.strength == Strength::Decisive
+    }
+}
+
 /// How much of a message a phrase is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
@@ -188,9 +196,10 @@ impl Matcher {
         out.clear();
         self.seen.clear();
         let Some(index) = index() else { return };
-        for part in [&record.message, &record.errors, &record.fields] {
+        for part in [&record.message, &record.errors] {
             self.scan(index, part, Part::Text);
         }
+        self.scan(index, &record.fields, Part::Fields);
         for frame in &record.frames {
             self.scan(index, frame, Part::Frames);
         }
@@ -228,6 +237,8 @@ impl Matcher {
         let Some(entry) = PHRASES.get(usize::from(phrase)) else { return false };
         let in_place = match part {
             Part::Text => may_say(record.emitter, entry.places),
+            // P13: a field may hold what a user sent (a memo, a transaction's log); the node's own damage stands in an error.
+            Part::Fields => !matches!(entry.polarity, Polarity::Damage(_)) && may_say(record.emitter, entry.places),
             Part::Frames => entry.places.contains(&Place::Frame),
         };
         let in_record = |literal: &str| self.lowered.contains(&literal.to_ascii_lowercase());
@@ -241,6 +252,7 @@ impl Matcher {
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Text,
+    Fields,
     Frames,
 }
 

@@ -21,6 +21,7 @@ mod head;
 mod json;
 mod level;
 mod origin;
+mod other;
 mod pairs;
 mod prefix;
 mod slot;

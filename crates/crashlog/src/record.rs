@@ -26,7 +26,7 @@ pub enum Emitter {
     Error,
     /// A structured record of a local module.
     Log,
-    /// A record that carries a remote party's data: text in it proves nothing about this machine.
+    /// A record that carries a remote party's data, or a line of another program: text in it proves nothing about this node.
     Peer,
     /// Kernel, systemd, container runtime, kubelet, shell, dynamic loader.
     Os,

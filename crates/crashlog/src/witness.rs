@@ -3,14 +3,13 @@
 //! Two questions are kept apart. *What is the cause?* is answered for every log that shows a failure, with a probability.
 //! *May this log testify that local data is damaged?* is answered with yes only if all of these hold:
 //!
-//! 1. a local emitter prints a message that is only reachable through a failed integrity check of local storage;
-//! 2. the score of local damage passes the threshold that training froze, leave-one-group-out;
+//! 1. a local emitter prints a message that is only reachable through a failed integrity check of local storage, as the failure
+//!    itself (`testimony.rs`: a panic that the process survived, a quotation, a user's words are none);
+//! 2. local damage is the likeliest cause, not just the least unlikely, and its score passes the threshold that training froze;
 //! 3. nothing in the log points elsewhere as strongly (a full disk, a held lock, a wrong engine explain the same words);
 //! 4. the log was not cut before the failure's own first line.
 
-use diagnosis::{
-    Cause, DatabaseName, LogAbstention, LogOpinion, LogReading, Probability, StartRole, Symptom, Testimony,
-};
+use diagnosis::{Cause, DatabaseName, LogAbstention, LogOpinion, LogReading, Probability, Symptom, Testimony};
 
 use crate::{
     Emitter, LogReader, ReadingSummary, Record,
@@ -18,7 +17,7 @@ use crate::{
     digest::{Digest, Failure},
     features::{Collector, Features},
     model::{Model, Scores, WEIGHT_UNITS},
-    phrases::{Polarity, Proof, Strength},
+    testimony::{NoTestimony, doubt, only_speaks_of_failures},
 };
 
 /// Reads one log, in pieces of any size, and gives a [`Finding`].
@@ -57,40 +56,6 @@ pub struct Finding {
     pub scores: Scores,
 }
 
-/// Which condition of a testimony failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoTestimony {
-    /// No message of a failed integrity check from a local emitter.
-    NoIntegrityCheck,
-    /// Another cause is likelier than local damage.
-    AnotherCause,
-    /// The score is below the threshold.
-    ScoreTooLow,
-    /// Another failure in the log explains the same words.
-    AnotherFailure(&'static str),
-    /// The head of the failure is missing.
-    HeadMissing,
-    /// What the log names can be rebuilt by the node: a smaller repair will do.
-    CanBeRebuilt,
-}
-
-impl NoTestimony {
-    /// In words.
-    #[must_use]
-    pub fn in_words(self) -> String {
-        match self {
-            Self::NoIntegrityCheck => "no local message that only a failed integrity check can print".to_owned(),
-            Self::AnotherCause => "another cause is likelier than local damage".to_owned(),
-            Self::ScoreTooLow => "the evidence is thinner than in proven cases".to_owned(),
-            Self::AnotherFailure(phrase) => {
-                format!("the log also shows another failure that can explain it ({phrase})")
-            }
-            Self::CanBeRebuilt => "the database it names can be rebuilt by the node".to_owned(),
-            Self::HeadMissing => "the log was cut before the failure's first line".to_owned(),
-        }
-    }
-}
-
 impl Examiner {
     /// A fresh examiner.
     #[must_use]
@@ -115,8 +80,9 @@ impl Examiner {
         let ranked = rank(&scores, model);
         let causes = ranked.iter().map(|(cause, p)| (*cause, probability(*p))).collect::<Vec<_>>();
         let doubt = doubt(&digest, &summary).or_else(|| {
+            let damage: f64 = ranked.iter().filter(|(cause, _)| cause.is_local_damage()).map(|(_, p)| p).sum();
             let damaged = ranked.first().is_some_and(|(cause, _)| cause.is_local_damage());
-            (!damaged).then_some(NoTestimony::AnotherCause)
+            (!damaged || damage < 0.5).then_some(NoTestimony::AnotherCause)
         });
         let damage_score = damage_score(&ranked, model, doubt);
         let damage = probability(1.0 / (1.0 + libm::exp(-damage_score)));
@@ -138,7 +104,15 @@ const FAMILIAR_FROM: Probability = Probability::from_thousandths(150);
 fn opinion(digest: &Digest, causes: &[(Cause, Probability)], no_testimony: Option<NoTestimony>) -> LogOpinion {
     let (cause, probability) = causes.first().copied().unwrap_or((Cause::Unknown, Probability::ZERO));
     let testimony = if no_testimony.is_none() { Testimony::Witness } else { Testimony::Opinion };
-    LogOpinion { cause, probability, testimony, symptoms: symptoms(digest), databases: named_databases(digest) }
+    let (symptoms, databases) = (symptoms(digest), named_databases(digest));
+    LogOpinion {
+        cause,
+        probability,
+        testimony,
+        counter_evidence: no_testimony.and_then(NoTestimony::counter_evidence),
+        symptoms,
+        databases,
+    }
 }
 
 /// Symptoms of every local failure, in the log's order.
@@ -153,7 +127,7 @@ fn symptoms(digest: &Digest) -> Vec<Symptom> {
 }
 
 /// Databases that the decisive record is about.
-fn named_databases(digest: &Digest) -> Vec<DatabaseName> {
+pub(crate) fn named_databases(digest: &Digest) -> Vec<DatabaseName> {
     let Some(failure) = digest.decisive() else { return Vec::new() };
     let mut named = databases(&failure.record);
     let about_wal = failure.phrases.iter().any(|index| index.phrase().symptom == Some(Symptom::ConsensusWal));
@@ -167,38 +141,6 @@ fn local(digest: &Digest) -> impl Iterator<Item = &Failure> {
     digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer)
 }
 
-/// The first condition of a testimony, the score's apart, that does not hold.
-fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTestimony> {
-    let has_head = |failure: &Failure| failure.record.emitter == Emitter::Panic && !failure.record.message.is_empty();
-    if summary.frames_without_head && !local(digest).any(has_head) {
-        return Some(NoTestimony::HeadMissing);
-    }
-    if !local(digest).any(shows_failed_check) {
-        return Some(NoTestimony::NoIntegrityCheck);
-    }
-    if let Some(other) = local(digest).find_map(points_elsewhere) {
-        return Some(NoTestimony::AnotherFailure(other));
-    }
-    let named = named_databases(digest);
-    let rebuildable = |database: &DatabaseName| database.start_role() == StartRole::CanBeRebuilt;
-    (!named.is_empty() && named.iter().all(rebuildable)).then_some(NoTestimony::CanBeRebuilt)
-}
-
-fn shows_failed_check(failure: &Failure) -> bool {
-    failure.phrases.iter().map(|index| index.phrase()).any(|phrase| {
-        phrase.polarity == Polarity::Damage(Proof::IntegrityCheck) && phrase.strength == Strength::Decisive
-    })
-}
-
-fn points_elsewhere(failure: &Failure) -> Option<&'static str> {
-    failure
-        .phrases
-        .iter()
-        .map(|index| index.phrase())
-        .find(|phrase| phrase.polarity == Polarity::Against && phrase.strength == Strength::Decisive)
-        .map(|phrase| phrase.id)
-}
-
 /// Why the log cannot even give an opinion.
 fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention> {
     if summary.records == 0 {
@@ -206,6 +148,9 @@ fn abstention(summary: &ReadingSummary, digest: &Digest) -> Option<LogAbstention
     }
     if summary.binary {
         return Some(LogAbstention::NotText);
+    }
+    if only_speaks_of_failures(digest) {
+        return Some(LogAbstention::ForeignProgram);
     }
     // Frames alone tell where, not why: without the panic's own line they are no opinion.
     let says_why = |failure: &Failure| !failure.record.message.is_empty() || !failure.record.errors.is_empty();

@@ -1,5 +1,7 @@
 //! The data file, phrase by phrase: its own sample, read as a log, holds it. Each test names every phrase that fails.
 
+#![expect(clippy::expect_used, reason = "a test may panic")]
+
 use std::collections::HashSet;
 
 use crashlog::{

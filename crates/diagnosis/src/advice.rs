@@ -8,6 +8,7 @@
 mod by_cause;
 mod by_row;
 mod by_veto;
+mod facts;
 
 use crate::{Cause, DiskReading, Evidence, MissingFact, Row, Verdict, Veto};
 
@@ -30,6 +31,11 @@ impl Advice {
     }
 }
 
+/// CometBFT gives at most a hundred validators a page, and an error behind the last page: only then was each one seen.
+pub(crate) const EVERY_VALIDATOR: &str = "rpc=/api/v1/namespaces/NAMESPACE/pods/SIBLING:26657/proxy; \
+     for page in 1 2 3 4 5 6 7 8 9; do \
+     kubectl get --raw \"$rpc/validators?per_page=100&page=$page\" || break; done";
+
 /// More than this nobody reads at night.
 const AT_MOST: usize = 5;
 
@@ -38,16 +44,19 @@ const AT_MOST: usize = 5;
 pub fn advise(evidence: &Evidence, verdict: &Verdict) -> Vec<Advice> {
     let by_cause = by_cause::advice(verdict.cause, evidence);
     let by_row = by_row::advice(verdict, evidence);
+    let facts = facts::told(evidence);
     let (signing, others): (Vec<_>, Vec<_>) = verdict.vetoes.iter().partition(|veto| matches!(veto, Veto::MaySign(_)));
     let mut advice: Vec<Advice> = if about_data(verdict) {
         // P10: whoever goes on by hand past a veto must at least have read this one.
         let vetoes = signing.into_iter().chain(others).map(by_veto::advice).take(2);
-        [keep()].into_iter().chain(vetoes).chain(by_row).chain(by_cause).collect()
+        [keep()].into_iter().chain(vetoes).chain(facts).chain(by_row).chain(by_cause).collect()
     } else {
         // Whether the node may sign is of no concern where nobody thinks of its data.
-        by_cause.into_iter().chain(others.into_iter().map(by_veto::advice).take(2)).chain(by_row).collect()
+        facts.into_iter().chain(by_cause).chain(others.into_iter().map(by_veto::advice).take(2)).chain(by_row).collect()
     };
-    let ask_first = verdict.missing.first().map(to_fetch);
+    let concerned =
+        |fact: &&MissingFact| may_concern_data(verdict.cause) || !fact.command.starts_with("loopbreaker inspect");
+    let ask_first = verdict.missing.iter().find(concerned).map(to_fetch);
     if verdict.cause == Cause::Unknown {
         advice.splice(0..0, ask_first);
     } else {
@@ -75,6 +84,31 @@ fn about_data(verdict: &Verdict) -> bool {
                 | Row::LogPointsElsewhere
                 | Row::AppHashSameImagePasses
         )
+}
+
+/// Whether the data may have anything to do with a cause: if not, nobody is sent to read it.
+fn may_concern_data(cause: Cause) -> bool {
+    match cause {
+        Cause::PortInUse
+        | Cause::ConfigError
+        | Cause::ImageOrRuntime
+        | Cause::NetworkOrPeer
+        | Cause::RemoteSigner
+        | Cause::KeyOrDoubleSign => false,
+        Cause::PhysicalCorruption
+        | Cause::WalCorruption
+        | Cause::LogicalInconsistency
+        | Cause::BadSnapshot
+        | Cause::WrongBinary
+        | Cause::UpgradeNeeded
+        | Cause::ChainWideBug
+        | Cause::DiskFull
+        | Cause::Oom
+        | Cause::IoError
+        | Cause::PermissionOrLock
+        | Cause::OtherBug
+        | Cause::Unknown => true,
+    }
 }
 
 /// The keeping step. A snapshot of ours carries no label of the workload, so that no automatic data source finds it.

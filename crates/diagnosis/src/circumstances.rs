@@ -3,6 +3,8 @@
 //! Each circumstance starts as `Unknown`. That is neither good nor bad news: it vetoes nothing and lets nothing act alone
 //! (P13); only for signing it refuses (P10).
 
+use std::fmt;
+
 use crate::Cause;
 
 /// What stands around the replica. Each circumstance has a value for "nobody looked"; `limits` are our own and always known.
@@ -16,6 +18,10 @@ pub struct Circumstances {
     pub roll_out: RollOut,
     /// Do other replicas fail the same way at the same time?
     pub victims: Victims,
+    /// Siblings that crash-loop at the same time, but otherwise: who, and how they end, in words. A fact, no veto.
+    pub other_crash_loops: Vec<String>,
+    /// Who makes the pod, where that is a workload whose ways are known.
+    pub workload: Option<Workload>,
     /// Free bytes and inodes *now*.
     pub space: Space,
     /// Was the process killed for memory?
@@ -34,6 +40,49 @@ pub struct Circumstances {
     pub limits: Vec<String>,
     /// What a container's waiting reason says about why it cannot even start.
     pub start_failure: Option<StartFailure>,
+}
+
+/// A workload that makes the pods of replicas, by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Workload {
+    /// Of cosmos-operator.
+    CosmosFullNode(String),
+    /// Of Kubernetes itself.
+    StatefulSet(String),
+}
+
+/// Siblings with the same failure, by how well that is known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OtherVictims {
+    /// The logs of both name the same cause.
+    pub same_cause: Vec<String>,
+    /// They end with the same exit code in the same kind of container; nobody compared the logs.
+    pub same_exit_code: Vec<String>,
+    /// They crash-loop; how one of the two ends is not known.
+    pub unknown_exit: Vec<String>,
+}
+
+impl OtherVictims {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.same_cause.is_empty() && self.same_exit_code.is_empty() && self.unknown_exit.is_empty()
+    }
+}
+
+impl fmt::Display for OtherVictims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = [
+            ("these fail the same way", &self.same_cause),
+            ("also crash-loop with the same exit code", &self.same_exit_code),
+            ("also crash-loop, with an exit code that is not known", &self.unknown_exit),
+        ]
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(how, names)| format!("{how}: {}", names.join(", ")))
+        .collect();
+        f.write_str(&parts.join("; "))
+    }
 }
 
 /// Why the container runtime could not start the container at all.
@@ -90,8 +139,8 @@ circumstance!(
     Victims {
         /// This one only.
         Alone,
-        /// These too, by name.
-        Others(Vec<String>),
+        /// These too.
+        Others(OtherVictims),
     }
 );
 circumstance!(

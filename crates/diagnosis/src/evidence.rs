@@ -86,6 +86,9 @@ pub struct LogOpinion {
     pub probability: Probability,
     /// Whether the log alone is strong enough to count as one of the two witnesses of local damage.
     pub testimony: Testimony,
+    /// What a second decisive failure in the same log speaks for, where one stands in it: it can explain the same words, so
+    /// the log points there too however probable `cause` is.
+    pub counter_evidence: Option<Cause>,
     /// Symptoms whose deciding fact lies elsewhere (table in `missing`).
     pub symptoms: Vec<Symptom>,
     /// Databases that a decisive line names or that own the code of its top frame.

@@ -124,15 +124,31 @@ fn is_witness_of_damage(opinion: &LogOpinion) -> bool {
     opinion.testimony == Testimony::Witness && opinion.cause.is_local_damage()
 }
 
-/// The causes other than damage that explain the crash, by Kubernetes' own word or by the log with p ≥ 0.7.
+/// The causes other than damage that explain the crash: by Kubernetes' own word, by the log with p ≥ 0.7, or by another
+/// decisive failure in it.
 fn points_elsewhere(evidence: &Evidence, policy: &Policy) -> impl Iterator<Item = (Cause, Probability)> {
+    clearly_elsewhere(evidence, policy).chain(counter_evidence(evidence))
+}
+
+/// The same without the log's own contradiction: what may be named as *the* cause.
+fn clearly_elsewhere(evidence: &Evidence, policy: &Policy) -> impl Iterator<Item = (Cause, Probability)> + use<> {
     // A policy can ask for more caution, never for less.
     let from = policy.elsewhere_from.min(Policy::ELSEWHERE_FROM_AT_MOST);
     let by_log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(_, p)| *p >= from);
-    reported_by_kubernetes(evidence)
-        .into_iter()
-        .chain(by_log)
-        .filter(|(cause, _)| !cause.is_local_damage() && *cause != Cause::Unknown)
+    reported_by_kubernetes(evidence).into_iter().chain(by_log).filter(|(cause, _)| is_elsewhere(*cause))
+}
+
+/// P2, "and the log does not point elsewhere": a full disk before a bad checksum does, though damage is the likelier word.
+fn counter_evidence(evidence: &Evidence) -> Option<(Cause, Probability)> {
+    let opinion = opinion(&evidence.log)?;
+    opinion
+        .counter_evidence
+        .map(|other| (other, opinion.probability.complement()))
+        .filter(|(cause, _)| is_elsewhere(*cause))
+}
+
+fn is_elsewhere(cause: Cause) -> bool {
+    !cause.is_local_damage() && cause != Cause::Unknown
 }
 
 /// What keeps the container from starting at all, if anything does.
@@ -203,15 +219,18 @@ const OF_WHAT_CAN_BE_REBUILT: Probability = Probability::from_thousandths(600);
 
 /// What the disk proves, else what Kubernetes knows for certain, else what the log says; then the other one to name.
 fn name_cause(evidence: &Evidence, policy: &Policy) -> (Cause, Probability, Option<Cause>) {
-    let elsewhere = points_elsewhere(evidence, policy).next();
+    let elsewhere = clearly_elsewhere(evidence, policy).next();
+    let counter = counter_evidence(evidence);
     let oom = (evidence.circumstances.memory == Memory::OomKilled).then_some((Cause::Oom, REPORTED_BY_KUBERNETES));
     let log = opinion(&evidence.log).map(|it| (it.cause, it.probability)).filter(|(cause, _)| *cause != Cause::Unknown);
     let on_disk = cause_on_disk(&evidence.disk);
     let damage_by_log = log.filter(|(cause, _)| cause.is_local_damage());
     let by_weight = match disk_column(&evidence.disk, &evidence.log) {
-        Disk::Damaged => [Some((on_disk, PROVEN)), elsewhere, oom],
-        Disk::OnlyRebuildable => [elsewhere.or(oom).or(damage_by_log), Some((on_disk, OF_WHAT_CAN_BE_REBUILT)), None],
-        _ => [oom, reported_by_kubernetes(evidence), log],
+        Disk::Damaged => [Some((on_disk, PROVEN)), elsewhere, counter, oom],
+        Disk::OnlyRebuildable => {
+            [elsewhere.or(oom).or(damage_by_log), Some((on_disk, OF_WHAT_CAN_BE_REBUILT)), counter, None]
+        }
+        _ => [oom, reported_by_kubernetes(evidence), log, counter],
     };
     let mut named = by_weight.into_iter().flatten();
     let (cause, probability) = named.next().unwrap_or((Cause::Unknown, Probability::ZERO));

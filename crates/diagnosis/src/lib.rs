@@ -32,8 +32,8 @@ mod advice;
 pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
 pub use circumstances::{
-    Circumstances, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut, SigningRisk, Space,
-    StartFailure, UpgradePlan, Victims,
+    Circumstances, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, OtherVictims, Recurrence, RollOut,
+    SigningRisk, Space, StartFailure, UpgradePlan, Victims, Workload,
 };
 pub use crashloop::{
     BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,

@@ -4,6 +4,8 @@
 //! then comes every part of the evidence that nobody looked at. Commands only read. Words in capitals are for the caller
 //! to replace: `NAMESPACE`, `POD`, `CONTAINER`, `CLAIM`, `BINARY`, `HOME`, and `SIBLING`, another replica's pod.
 
+// tidy: long file, because it is one table: every question stands beside its place and its command.
+
 use crate::{
     AppHashQuestion, Circumstances, CrashLoopReading, DiskReading, Evidence, EvidenceAge, ImageFreshness,
     InspectionScope, Lock, LogReading, Memory, NodeHealth, Recurrence, RollOut, Siblings, SigningRisk, Space, Symptom,
@@ -47,7 +49,7 @@ pub fn missing_facts(evidence: &Evidence) -> Vec<MissingFact> {
 const SAME_IMAGE: MissingFact = fact(
     "do siblings on the identical image digest pass this height?",
     "the siblings' /status and image digests",
-    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,IMAGE:.status.containerStatuses[*].imageID",
+    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,'IMAGE:.status.containerStatuses[*].imageID'",
 );
 const BUILD: MissingFact = fact(
     "which versions of the binary and of iavl run here, and do they have a known bug?",
@@ -72,7 +74,7 @@ const STORE_VERSIONS: MissingFact = fact(
 const UNCLEAN_EXIT: MissingFact = fact(
     "was the last exit unclean (137 is a kill or a lack of memory, 139 a fault)?",
     "exit codes and reasons in the pod's status; the machine's events",
-    "kubectl get pod POD -n NAMESPACE -o jsonpath='{.status.containerStatuses[*].lastState}'",
+    "kubectl get pod POD -n NAMESPACE -o jsonpath='{..lastState}'",
 );
 const SAME_KEY: MissingFact = fact(
     "does the same key fail after a restart, and which pruning settings apply?",
@@ -123,8 +125,9 @@ const WHOLE_STACK: MissingFact = fact(
 const FREE_SPACE: MissingFact = fact(
     "how many bytes and inodes are free now, and do the checksums still fit? (a full disk also tears files)",
     "the kubelet's statistics of the volume; an inspection",
-    "kubectl get --raw \"/api/v1/nodes/$(kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.nodeName}')/proxy/stats/summary\" \
-     | jq '.pods[] | select(.podRef.name == \"POD\") | .volume'",
+    "node=$(kubectl get pod POD -n NAMESPACE -o jsonpath={.spec.nodeName}); \
+     kubectl get --raw /api/v1/nodes/$node/proxy/stats/summary | \
+     jq --arg pod POD '.pods[] | select(.podRef.name == $pod) | .volume'",
 );
 const RESTORED: MissingFact = fact(
     "how old is the claim, what was it restored from, and are the heights 0 or far behind?",
@@ -179,7 +182,10 @@ fn absent_parts(evidence: &Evidence) -> Vec<MissingFact> {
         (!is_judged(&evidence.disk), DISK),
         (matches!(image, Siblings::Unknown), PEERS),
         (
-            matches!(image, Siblings::Unknown | Siblings::Advancing { app_hash: AppHashQuestion::Unknown, .. }),
+            matches!(
+                evidence.siblings,
+                Siblings::Unknown | Siblings::Advancing { app_hash: AppHashQuestion::Unknown, .. }
+            ),
             SAME_IMAGE,
         ),
     ]
@@ -208,8 +214,8 @@ const VICTIMS: MissingFact = fact(
 );
 const SIGNS: MissingFact = fact(
     "may this node sign blocks?",
-    "priv_validator_laddr in config.toml, data/priv_validator_state.json, the chain's validator set",
-    "kubectl get --raw '/api/v1/namespaces/NAMESPACE/pods/SIBLING:26657/proxy/validators?per_page=100'",
+    "priv_validator_laddr; every page of the validator set, for the key of `comet (or tendermint) show-validator`",
+    crate::advice::EVERY_VALIDATOR,
 );
 const ROLL_OUT: MissingFact = fact(
     "are all replicas of one revision, or is a rollout going on?",
@@ -224,22 +230,22 @@ const LOCK: MissingFact = fact(
 const MACHINE: MissingFact = fact(
     "is the machine under the pod ready, without storage events?",
     "the node object and its events",
-    "kubectl describe node $(kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.nodeName}')",
+    "kubectl describe node $(kubectl get pod POD -n NAMESPACE -o jsonpath={.spec.nodeName})",
 );
 const RECURRENCE: MissingFact = fact(
     "was this replica restored before, and did the same damage come back?",
-    "its Recovery objects; the age and the source of its claim",
-    "kubectl get recoveries.loopbreaker.dev,volumesnapshots,pvc -n NAMESPACE",
+    "the age and the source of its claim, and the snapshots there are",
+    "kubectl get volumesnapshots,pvc -n NAMESPACE",
 );
 const AGE: MissingFact = fact(
     "has the node restarted since the evidence was taken?",
     "restart count and start time in the pod's status",
-    "kubectl get pod POD -n NAMESPACE -o jsonpath='{.status.containerStatuses[*].state}'",
+    "kubectl get pod POD -n NAMESPACE -o jsonpath='{..restartCount} {..state}'",
 );
 
 /// The circumstances nobody looked at.
 fn absent_circumstances(around: &Circumstances) -> Vec<MissingFact> {
-    // No `..`: a circumstance that is added later must be asked here before it compiles.
+    // No `..`: a later circumstance must be asked here before it compiles.
     let Circumstances {
         upgrade,
         image,
@@ -252,8 +258,10 @@ fn absent_circumstances(around: &Circumstances) -> Vec<MissingFact> {
         signing,
         recurrence,
         evidence_age,
-        limits: _,        // our own, always known
-        start_failure: _, // comes with the pod object
+        limits: _,
+        start_failure: _,
+        other_crash_loops: _,
+        workload: _,
     } = around;
     [
         (*victims == Victims::Unknown, VICTIMS),

@@ -99,6 +99,12 @@ impl Probability {
         self.0
     }
 
+    /// What is left of certainty.
+    #[must_use]
+    pub const fn complement(self) -> Self {
+        Self(Self::ONE.0.saturating_sub(self.0))
+    }
+
     /// 0.0 ..= 1.0.
     #[must_use]
     pub fn as_f64(self) -> f64 {

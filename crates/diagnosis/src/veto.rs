@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    Circumstances, DiskReading, Evidence, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, Recurrence, RollOut,
-    Siblings, SigningRisk, Space, UpgradePlan, Victims,
+    Circumstances, DiskReading, Evidence, EvidenceAge, ImageFreshness, Lock, Memory, NodeHealth, OtherVictims,
+    Recurrence, RollOut, Siblings, SigningRisk, Space, UpgradePlan, Victims,
 };
 
 /// One reason to hold. Vetoes are collected, all of them, before the table is read.
@@ -19,7 +19,7 @@ pub enum Veto {
     /// A rollout is in progress (P7).
     RollOutInProgress(String),
     /// Others fail the same way (P7).
-    OtherVictims(Vec<String>),
+    OtherVictims(OtherVictims),
     /// The disk or its inodes are exhausted now.
     DiskFull(String),
     /// The process was killed for memory.
@@ -47,7 +47,7 @@ impl fmt::Display for Veto {
             Self::UpgradeDue(plan) => write!(f, "a chain upgrade is due: {plan}"),
             Self::ImageChanged(what) => write!(f, "image, arguments or configuration changed: {what}"),
             Self::RollOutInProgress(what) => write!(f, "a rollout is in progress: {what}"),
-            Self::OtherVictims(names) => write!(f, "not alone, these fail the same way: {}", names.join(", ")),
+            Self::OtherVictims(others) => write!(f, "not alone, {others}"),
             Self::DiskFull(what) => write!(f, "the disk is full now: {what}"),
             Self::Oom => f.write_str("the process was killed for memory (OOMKilled)"),
             Self::LockHeld(who) => write!(f, "a live process holds the database lock: {who}"),
@@ -80,7 +80,9 @@ pub fn vetoes(evidence: &Evidence) -> Vec<Veto> {
         recurrence,
         evidence_age,
         limits,
-        start_failure: _, // a cause, not a veto: the table's first column asks for it
+        other_crash_loops: _, // another failure than this one
+        workload: _,          // who makes the pod forbids nothing
+        start_failure: _,     // a cause, not a veto: the table's first column asks for it
     } = &evidence.circumstances;
     let mut found = Vec::new();
     if matches!(evidence.siblings, Siblings::Halted { .. } | Siblings::Advancing { count: 0, .. }) {
@@ -95,8 +97,8 @@ pub fn vetoes(evidence: &Evidence) -> Vec<Veto> {
     if let RollOut::InProgress(what) = roll_out {
         found.push(Veto::RollOutInProgress(what.clone()));
     }
-    if let Victims::Others(names) = victims {
-        found.push(Veto::OtherVictims(names.clone()));
+    if let Victims::Others(others) = victims {
+        found.push(Veto::OtherVictims(others.clone()));
     }
     if let Space::Exhausted(what) = space {
         found.push(Veto::DiskFull(what.clone()));
@@ -149,6 +151,8 @@ pub fn unseen_circumstances(around: &Circumstances) -> Vec<&'static str> {
         recurrence,
         evidence_age,
         limits: _,
+        other_crash_loops: _,
+        workload: _,
         start_failure: _,
     } = around;
     [

@@ -38,7 +38,8 @@ fn log_is_a_witness(evidence: &Evidence) -> bool {
     opinion(evidence).is_some_and(|log| log.testimony == Testimony::Witness && DAMAGE.contains(&log.cause))
 }
 
-/// What explains the crash better than damage: the log from 0.7 on (earlier where the policy asks), or Kubernetes.
+/// What explains the crash better than damage: the log from 0.7 on (earlier where the policy asks), another decisive
+/// failure in it whatever its probability, or Kubernetes.
 fn other_explanations(evidence: &Evidence, policy: &Policy) -> Vec<Cause> {
     let mut others = Vec::new();
     if let Some(failure) = &evidence.circumstances.start_failure {
@@ -49,6 +50,7 @@ fn other_explanations(evidence: &Evidence, policy: &Policy) -> Vec<Cause> {
     {
         others.push(log.cause);
     }
+    others.extend(opinion(evidence).and_then(|log| log.counter_evidence));
     others.retain(|cause| !DAMAGE.contains(cause) && *cause != Cause::Unknown);
     others
 }
@@ -147,7 +149,7 @@ fn bad_news() -> Vec<(&'static str, Change)> {
         ("upgrade", |e| e.circumstances.upgrade = UpgradePlan::Due(said())),
         ("image", |e| e.circumstances.image = ImageFreshness::Changed(said())),
         ("rollout", |e| e.circumstances.roll_out = RollOut::InProgress(said())),
-        ("victims", |e| e.circumstances.victims = Victims::Others(vec![said()])),
+        ("victims", |e| e.circumstances.victims = Victims::Others(diagnosis::OtherVictims::default())),
         ("space", |e| e.circumstances.space = Space::Exhausted(said())),
         ("memory", |e| e.circumstances.memory = Memory::OomKilled),
         ("lock", |e| e.circumstances.lock = Lock::HeldByLiveProcess(said())),
@@ -222,6 +224,7 @@ fn witness() -> LogReading {
         cause: Cause::PhysicalCorruption,
         probability: diagnosis::Probability::ONE,
         testimony: Testimony::Witness,
+        counter_evidence: None,
         symptoms: Vec::new(),
         databases: Vec::new(),
     })

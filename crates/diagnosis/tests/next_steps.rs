@@ -132,6 +132,7 @@ fn nothing_is_missing_of_a_whole_incident() {
             cause: diagnosis::Cause::OtherBug,
             probability: diagnosis::Probability::ONE,
             testimony: diagnosis::Testimony::Opinion,
+            counter_evidence: None,
             symptoms: Vec::new(),
             databases: Vec::new(),
         }),

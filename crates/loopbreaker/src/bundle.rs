@@ -15,7 +15,9 @@ mod note;
 mod objects;
 mod peers;
 mod read;
+mod signing;
 mod subject;
+mod victims;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, diagnose, evaluate, man};
+use crate::{completions, diagnose, evaluate, inspect, man};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
@@ -23,6 +23,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Diagnose(diagnose::Arguments),
+    Inspect(inspect::Arguments),
     Evaluate(evaluate::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),

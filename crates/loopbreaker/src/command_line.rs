@@ -1,104 +1,82 @@
 //! Commands as text: which of ours exist, and how a long one is broken over lines. *No client.*
 
 use clap::CommandFactory;
+use unicode_width::UnicodeWidthStr;
 
-use crate::{cli::Cli, words::end_of};
+use crate::cli::Cli;
 
 /// Whether this version has a command of that name.
 pub(crate) fn has(verb: &str) -> bool {
     Cli::command().find_subcommand(verb).is_some()
 }
 
-/// How the shell reads the next character.
+/// What the shell is inside of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quoting {
-    Plain,
+enum Inside {
     Single,
     Double,
+    /// `$(…)`, which is read like a command of its own, also within double quotes.
+    Substitution,
 }
 
-/// Breaks a shell command over lines of at most `width` columns so that it can still be pasted: at spaces outside quotes
-/// with a backslash and `indent`, and where a word is too long within it, without indent.
+/// Breaks a shell command over lines of at most `width` columns, so that it can still be pasted: only between words, each
+/// line but the last ending with a backslash. A word that is too long stays whole, for a line that is too long can be
+/// pasted and a broken word cannot: within quotes the line break would stay in it.
 pub(crate) fn broken(command: &str, width: usize, indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut rest = command.to_owned();
-    let mut quoting = Quoting::Plain;
-    let mut prefix = indent.to_owned();
-    loop {
-        let room = width.saturating_sub(prefix.len());
-        if end_of(&rest, room) == rest.len() {
-            lines.push(format!("{prefix}{rest}"));
-            return lines;
+    let mut line = indent.to_owned();
+    let mut is_empty = true;
+    let words = words(command);
+    for (at, word) in words.iter().enumerate() {
+        let is_last = at + 1 == words.len();
+        // The last word needs no room for a backslash.
+        let more = if is_last { 1 } else { 3 };
+        if !is_empty && line.width() + word.width() + more > width {
+            lines.push(format!("{line} \\"));
+            line = format!("{indent}  ");
+            is_empty = true;
         }
-        // Room for the backslash, and for the quote that may have to be closed before it.
-        let end = end_of(&rest, room.saturating_sub(3));
-        let (cut, joint) = best_cut(&rest, end, quoting);
-        let (head, tail) = rest.split_at_checked(cut).unwrap_or((&rest, ""));
-        if head.is_empty() || tail.is_empty() {
-            lines.push(format!("{prefix}{rest}"));
-            return lines;
+        if !is_empty {
+            line.push(' ');
         }
-        let after = quoting_after(head, quoting);
-        let (line, next_prefix, next) = match joint {
-            Joint::Space => {
-                (format!("{prefix}{head} \\"), format!("{indent}  "), tail.trim_start_matches(' ').to_owned())
-            }
-            Joint::Word if after == Quoting::Single => {
-                (format!("{prefix}{head}'\\"), String::new(), format!("'{tail}"))
-            }
-            Joint::Word => (format!("{prefix}{head}\\"), String::new(), tail.to_owned()),
-        };
-        // A quote that was closed for the joint is opened again by the next line itself.
-        quoting = if joint == Joint::Word && after == Quoting::Single { Quoting::Plain } else { after };
-        lines.push(line);
-        prefix = next_prefix;
-        rest = next;
+        line.push_str(word);
+        is_empty = false;
     }
+    lines.push(line);
+    lines
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Joint {
-    Space,
-    Word,
-}
-
-/// The last space outside quotes before `end`, else a place within a word that no backslash stands before.
-fn best_cut(text: &str, end: usize, quoting: Quoting) -> (usize, Joint) {
-    let mut now = quoting;
-    let (mut space, mut word) = (None, None);
+/// The pieces between the spaces at which a command may be broken: those outside quotes.
+fn words(command: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut inside: Vec<Inside> = Vec::new();
+    let mut from = 0;
     let mut before = ' ';
-    for (at, c) in text.char_indices().take_while(|(at, _)| *at <= end) {
-        if now == Quoting::Plain && c == ' ' && at > 0 && before != '\\' {
-            space = Some(at);
+    for (at, c) in command.char_indices() {
+        let quoted = inside.iter().any(|inside| *inside != Inside::Substitution);
+        if c == ' ' && before != '\\' && !quoted {
+            words.push(command.get(from..at).unwrap_or_default());
+            from = at + 1;
         }
-        if at > 0 && before != '\\' && before != '$' {
-            word = Some(at);
-        }
-        now = step(now, before, c);
-        before = c;
+        step(&mut inside, before, c);
+        // A backslash that is itself escaped escapes nothing.
+        before = if c == '\\' && before == '\\' { ' ' } else { c };
     }
-    match (space, word) {
-        (Some(at), _) => (at, Joint::Space),
-        (None, at) => (at.unwrap_or(0), Joint::Word),
-    }
+    words.push(command.get(from..).unwrap_or_default());
+    words.retain(|word| !word.is_empty());
+    words
 }
 
-fn quoting_after(text: &str, quoting: Quoting) -> Quoting {
-    let mut before = ' ';
-    text.chars().fold(quoting, |now, c| {
-        let next = step(now, before, c);
-        before = c;
-        next
-    })
-}
-
-fn step(now: Quoting, before: char, c: char) -> Quoting {
-    match (now, c) {
-        (Quoting::Plain, '\'') if before != '\\' => Quoting::Single,
-        (Quoting::Plain, '"') if before != '\\' => Quoting::Double,
-        (Quoting::Single, '\'') => Quoting::Plain,
-        (Quoting::Double, '"') if before != '\\' => Quoting::Plain,
-        _ => now,
+fn step(inside: &mut Vec<Inside>, before: char, c: char) {
+    match (inside.last(), c) {
+        (Some(Inside::Single), '\'') => drop(inside.pop()),
+        (Some(Inside::Single), _) => {}
+        (_, _) if before == '\\' => {}
+        (_, '(') if before == '$' => inside.push(Inside::Substitution),
+        (Some(Inside::Double), '"') | (Some(Inside::Substitution), ')') => drop(inside.pop()),
+        (None | Some(Inside::Substitution), '\'') => inside.push(Inside::Single),
+        (None | Some(Inside::Substitution), '"') => inside.push(Inside::Double),
+        _ => {}
     }
 }
 
@@ -109,7 +87,7 @@ mod tests {
     use super::*;
 
     /// The words that a shell makes of a command.
-    fn words(command: &str) -> String {
+    fn shell_words(command: &str) -> String {
         let output = Command::new("sh").arg("-c").arg(format!("printf '<%s>' {command}")).output().expect("a shell");
         assert!(output.status.success(), "{command}");
         String::from_utf8(output.stdout).expect("text")
@@ -123,13 +101,29 @@ mod tests {
             "printf 'apiVersion: snapshot.storage.k8s.io/v1\\nkind: VolumeSnapshot\\nmetadata: {name: x}\\nspec: {source: {}}\\n'",
             "kubectl get --raw \"/api/v1/nodes/some-node-name-that-is-long/proxy/stats/summary?only_cpu_and_memory=true\" end",
             "averyveryveryveryverylongwordwithoutanyspacethatdoesnotfitatalland then some more words",
+            "kubectl get --raw \"/nodes/$(echo \"two words\" 'and three')/proxy\" | cat - && echo $(echo one two three four)",
+            "echo 'it'\\''s one word' \"a \\\"quoted\\\" word\" an\\ escaped\\ space '\\' 'after a backslash'",
         ] {
             for width in [24, 40, 76] {
                 let lines = broken(command, width, "    ");
-                assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}: {lines:#?}");
                 let joined = lines.join("\n");
-                assert_eq!(words(joined.trim_start()), words(command), "{width}:\n{joined}");
+                assert_eq!(shell_words(joined.trim_start()), shell_words(command), "{width}:\n{joined}");
             }
         }
+    }
+
+    #[test]
+    fn a_line_breaks_between_words_and_a_long_word_stays_whole() {
+        let command = "kubectl get pod lab-0 -o jsonpath='{.status.containerStatuses[*].lastState}' -n cosmos";
+        assert_eq!(
+            broken(command, 30, "  "),
+            [
+                "  kubectl get pod lab-0 -o \\",
+                "    jsonpath='{.status.containerStatuses[*].lastState}' \\",
+                "    -n cosmos"
+            ]
+        );
+        assert_eq!(broken("one two three", 15, "  "), ["  one two three"]);
+        assert_eq!(broken("one two three", 14, "  "), ["  one two \\", "    three"]);
     }
 }

@@ -1,9 +1,13 @@
 //! `loopbreaker completions`. *No client.*
 
+use anyhow::Context;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::{cli::Cli, exit::Status};
+use crate::{
+    cli::Cli,
+    exit::{STDOUT_FAILED, Status},
+};
 
 /// Print the completion script of a shell
 ///
@@ -18,6 +22,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "loopbreaker", &mut script);
-    std::io::Write::write_all(&mut std::io::stdout().lock(), &script)?;
+    std::io::Write::write_all(&mut std::io::stdout().lock(), &script).context(STDOUT_FAILED)?;
     Ok(Status::Done)
 }

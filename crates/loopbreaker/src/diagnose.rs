@@ -2,17 +2,20 @@
 
 use std::{
     io::{IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use anstream::ColorChoice;
+use anyhow::Context;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::{
-    bundle::{Bundle, BundleError, Note},
+    bundle::{Bundle, BundleError, Note, Passed},
+    colour::Colour,
     examine::LogSource,
-    exit::{Status, WrongUsage},
-    incident::{self, Incident},
+    exit::{STDOUT_FAILED, Status, WrongUsage},
+    incident::{self, ByHand, Incident},
+    inspect::CannotLook,
     progress::Progress,
     report,
     words::clean,
@@ -31,14 +34,16 @@ use crate::{
 ///   bundle.json                         when and how it was collected
 ///
 /// Every sick pod of a bundle gets a report. Without a bundle, give a pod's
-/// object with --pod, a log with --log, or both.
+/// object with --pod, a log with --log, the node's data with --data, or several
+/// of them. Data is read as `loopbreaker inspect` reads it: no engine is opened
+/// and nothing is written. Beside a bundle, --data takes the place of its data.
 ///
 /// With --exit-code the status is 10 where damage is proven on disk, 11 where
 /// the log alone suspects local damage, 12 where the cause could not be told, 0
 /// where it is another one or nothing is wrong. Of several reports the worst
 /// counts, in the order 10, 11, 12, 0.
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, group(ArgGroup::new("input").required(true).multiple(true).args(["bundle", "log", "pod"])))]
+#[command(verbatim_doc_comment, group(ArgGroup::new("input").required(true).multiple(true).args(["bundle", "log", "pod", "data"])))]
 pub(crate) struct Arguments {
     /// Directory of an incident
     #[arg(value_name = "BUNDLE", conflicts_with = "pod")]
@@ -51,6 +56,10 @@ pub(crate) struct Arguments {
     /// The pod's object as `kubectl get pod -o yaml` prints it, `-` for standard input
     #[arg(long, value_name = "FILE")]
     pod: Option<PathBuf>,
+
+    /// The node's home, its data directory or one database, of a stopped node or a restored volume
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
 
     /// Report on this pod only, sick or not: POD or NAMESPACE/POD
     #[arg(long, value_name = "NAME")]
@@ -83,21 +92,9 @@ pub(crate) enum Format {
     Json,
 }
 
-/// When text is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-enum Colour {
-    /// On a terminal, unless `NO_COLOR` is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let incidents = incidents(arguments)?;
-    print(arguments, &incidents)?;
+    print(arguments, &incidents).context(STDOUT_FAILED)?;
     let worst = incidents.iter().map(Status::of).max().unwrap_or(Status::Done);
     Ok(if arguments.exit_code { worst } else { Status::Done })
 }
@@ -108,12 +105,24 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
         return Err(WrongUsage("standard input can be given once only (put one of them into a file)").into());
     }
     let logs: Vec<LogSource> = arguments.log.iter().map(|path| LogSource::by_hand(path)).collect();
+    let by_hand = ByHand { logs: &logs, data: arguments.data.as_deref() };
+    if let Some(data) = by_hand.data {
+        can_be_inspected(data)?;
+    }
     let bundle = match (&arguments.bundle, &arguments.pod) {
         (Some(path), _) => Bundle::open(path)?,
         (None, Some(path)) => Bundle::open_pod_file(path)?,
         (None, None) => {
+            if let Some(wanted) = &arguments.subject {
+                let labels: Vec<&str> = logs.iter().map(|log| log.label.as_str()).collect();
+                anyhow::bail!(
+                    "no subject `{wanted}`: all that is known is a log without a pod's name ({}) (give the pod's object \
+                     with `--pod FILE`, or leave `--subject` out)",
+                    labels.join(", ")
+                );
+            }
             let progress = Progress::new(logs.iter().map(LogSource::bytes).sum());
-            let incident = incident::of_logs(&logs, &progress, &mut |_| {})?;
+            let incident = incident::without_objects(by_hand, &progress, &mut |_| {})?;
             drop(progress);
             warn_of_gaps(std::slice::from_ref(&incident))?;
             return Ok(vec![incident]);
@@ -121,31 +130,58 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
     };
     warn(&bundle.notes)?;
     let subjects = bundle.subjects(arguments.subject.as_deref())?;
-    if !logs.is_empty() && subjects.len() > 1 {
+    if (!logs.is_empty() || by_hand.data.is_some()) && subjects.len() > 1 {
         let names = subjects.iter().map(|subject| subject.instance.to_string()).collect();
-        return Err(BundleError::WhoseLog { path: bundle.path.clone(), names }.into());
+        let path = bundle.path.clone();
+        let whose = if logs.is_empty() {
+            BundleError::WhoseData { path, names }
+        } else {
+            BundleError::WhoseLog { path, names }
+        };
+        return Err(whose.into());
     }
     let progress = Progress::new(incident::log_bytes(&subjects, &logs));
     let incidents = subjects
         .iter()
-        .map(|subject| incident::of_subject(&bundle, subject, &logs, &progress, &mut |_| {}))
+        .map(|subject| incident::of_subject(&bundle, subject, by_hand, &progress, &mut |_| {}))
         .collect::<Result<Vec<_>, _>>()?;
     drop(progress);
     warn_of_gaps(&incidents)?;
     Ok(incidents)
 }
 
-/// What was passed over, a line each. A file of ten thousand broken documents shall not bury the report.
+/// A directory that was named by hand and cannot be opened is an error; what is wrong inside of it is part of the report.
+fn can_be_inspected(dir: &Path) -> anyhow::Result<()> {
+    let meter = chainstore::Meter::new(None, Arc::new(chainstore::Silent));
+    chainstore::DataDir::open(dir, Arc::new(meter)).map_err(|error| CannotLook(error).into_error())?;
+    Ok(())
+}
+
+/// Notes printed of each kind.
+const NOTES_SHOWN: usize = 5;
+
+/// What was passed over, a line each, the first few of each kind: a file of ten thousand broken documents shall bury
+/// neither the report nor the one note that matters.
 fn warn(notes: &[Note]) -> std::io::Result<()> {
-    const SHOWN: usize = 20;
+    const KINDS: [&str; 3] =
+        ["that cannot be read", "whose names tell no part of a bundle", "of kinds that say nothing about a crash loop"];
     let mut stderr = anstream::stderr().lock();
-    for note in notes.iter().take(SHOWN) {
-        writeln!(stderr, "note: {}", clean(&note.to_string()))?;
+    let kind = |note: &Note| match note.what {
+        Passed::Broken(_) => 0,
+        Passed::Ignored(_) => 1,
+        Passed::Kind { .. } => 2,
+    };
+    for (number, of_kind) in KINDS.iter().enumerate() {
+        let of_this: Vec<&Note> = notes.iter().filter(|note| kind(note) == number).collect();
+        for note in of_this.iter().take(NOTES_SHOWN) {
+            writeln!(stderr, "note: {}", clean(&note.to_string()))?;
+        }
+        let more = of_this.len().saturating_sub(NOTES_SHOWN);
+        if more > 0 {
+            writeln!(stderr, "note: … and {more} more {of_kind} (`--output json` lists them)")?;
+        }
     }
-    match notes.len().saturating_sub(SHOWN) {
-        0 => Ok(()),
-        more => writeln!(stderr, "note: {more} more were passed over (`--output json` lists them)"),
-    }
+    Ok(())
 }
 
 fn warn_of_gaps(incidents: &[Incident]) -> std::io::Result<()> {
@@ -154,6 +190,15 @@ fn warn_of_gaps(incidents: &[Incident]) -> std::io::Result<()> {
         if let Some(gap) = &file.gap {
             writeln!(stderr, "note: {}: {}", file.label, clean(gap))?;
         }
+    }
+    let mut unread: Vec<&String> = incidents.iter().flat_map(|incident| &incident.origin.unread).collect();
+    unread.sort();
+    unread.dedup();
+    for text in unread.iter().take(NOTES_SHOWN) {
+        writeln!(stderr, "note: {text}")?;
+    }
+    if unread.len() > NOTES_SHOWN {
+        writeln!(stderr, "note: … and {} more logs that were not read", unread.len() - NOTES_SHOWN)?;
     }
     Ok(())
 }
@@ -168,11 +213,7 @@ fn print(arguments: &Arguments, incidents: &[Incident]) -> anyhow::Result<()> {
         }
         return Ok(out.flush()?);
     }
-    let choice = match arguments.color {
-        Colour::Auto => anstream::AutoStream::choice(&stdout),
-        Colour::Always => ColorChoice::AlwaysAnsi,
-        Colour::Never => ColorChoice::Never,
-    };
+    let choice = arguments.color.choice(&stdout);
     let mut out = anstream::AutoStream::new(stdout.lock(), choice);
     let reports: Vec<String> =
         incidents.iter().map(|incident| report::text::render(incident, arguments.explain)).collect();

@@ -1,6 +1,7 @@
 //! `loopbreaker evaluate`. *No client.* Judges labelled cases and prints figures.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
@@ -14,11 +15,11 @@ use evaluation::{Baselines, CaseInput, Evaluation, Labels, Material, Outcome, Te
 use crate::{
     bundle::Bundle,
     diagnose::Format,
-    exit::{Status, one_line},
-    incident::{self, Incident},
+    exit::{STDOUT_FAILED, Status, one_line},
+    incident::{self, ByHand, Incident},
     progress::Progress,
     report,
-    words::clean,
+    words::{clean, escaped_json},
 };
 
 /// Judge labelled cases and print how good the verdicts are
@@ -33,8 +34,8 @@ use crate::{
 /// parts of lines that show the cause. Labels are read only once a case's
 /// verdict stands.
 ///
-/// A line that is no case is named on standard error, the rest goes on, and the
-/// exit status is 1 at the end.
+/// A line that is no case, or has the id of an earlier one, is named on standard
+/// error, the rest goes on, and the exit status is 1 at the end.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 #[expect(clippy::doc_markdown, reason = "the comment is the help, where JSON stands as it is typed")]
@@ -56,6 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let (mut cases, folder) = open(&arguments.cases)?;
     let mut out = io::BufWriter::new(io::stdout());
     let mut evaluation = Evaluation::default();
+    let mut ids = Ids::default();
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -66,17 +68,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let said = judge(&line, &folder).and_then(|(outcome, baselines)| {
+        let judged = CaseInput::read(&line)
+            .map_err(anyhow::Error::from)
+            .and_then(|input| ids.take(number, &input.id).map(|()| input))
+            .and_then(|input| judge(input, &folder));
+        let said = judged.and_then(|(outcome, baselines)| {
             if arguments.output == Format::Json {
-                serde_json::to_writer(&mut out, &outcome)?;
-                out.write_all(b"\n")?;
+                print_json(&mut out, &outcome)?;
             }
             // Only now: the verdict stands.
             Ok((outcome, baselines, Labels::read(&line)?))
         });
         match said {
             Ok((outcome, baselines, labels)) => evaluation.add(outcome, baselines, labels),
-            Err(error) if is_output_error(&error) => return Err(error),
+            Err(error) if error.downcast_ref::<&'static str>() == Some(&STDOUT_FAILED) => return Err(error),
             Err(error) => {
                 evaluation.add_broken();
                 anstream::eprintln!("error: {name}, line {number}: {} (skipped; mend the line)", one_line(&error));
@@ -84,14 +89,57 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
     }
     let summary = evaluation.summary();
-    if arguments.output == Format::Json {
-        serde_json::to_writer(&mut out, &serde_json::json!({ "summary": summary }))?;
-        out.write_all(b"\n")?;
-    } else {
-        anstream::stdout().lock().write_all(report::figures::render(&summary).as_bytes())?;
+    if summary.cases == 0 && summary.broken == 0 {
+        anyhow::bail!("{name}: holds no case (a case is a JSON object on one line: `loopbreaker evaluate --help`)");
     }
-    out.flush()?;
+    if ids.are_mostly_known() {
+        anstream::eprintln!(
+            "note: {name}: {} of {} ids are those of known cases: these cases were used to train, their figures flatter",
+            ids.known,
+            ids.lines.len()
+        );
+    }
+    if arguments.output == Format::Json {
+        print_json(&mut out, &serde_json::json!({ "summary": summary }))?;
+    } else {
+        let page = report::figures::render(&summary);
+        anstream::AutoStream::auto(io::stdout()).write_all(page.as_bytes()).context(STDOUT_FAILED)?;
+    }
+    out.flush().context(STDOUT_FAILED)?;
     Ok(if summary.broken > 0 { Status::Failed } else { Status::Done })
+}
+
+/// The ids so far, each with its line: a case that stands twice in a file would count twice.
+#[derive(Default)]
+struct Ids {
+    lines: HashMap<String, u64>,
+    /// How many of them are of the cases that the model was trained on.
+    known: usize,
+}
+
+impl Ids {
+    fn take(&mut self, line: u64, id: &str) -> anyhow::Result<()> {
+        if let Some(first) = self.lines.insert(id.to_owned(), line) {
+            self.lines.insert(id.to_owned(), first);
+            anyhow::bail!("case {}: line {first} has the same id", clean(id));
+        }
+        self.known += usize::from(known_ids().any(|known| known == id));
+        Ok(())
+    }
+
+    fn are_mostly_known(&self) -> bool {
+        self.known * 2 > self.lines.len()
+    }
+}
+
+/// The ids of the known cases: the first column of what [`crashlog::nearest`] reads.
+fn known_ids() -> impl Iterator<Item = &'static str> {
+    include_str!("../../../model/cases.tsv").lines().filter_map(|line| line.split('\t').next())
+}
+
+fn print_json(out: &mut dyn Write, value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let json = escaped_json(&serde_json::to_string(value)?);
+    writeln!(out, "{json}").context(STDOUT_FAILED)
 }
 
 fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead>, PathBuf)> {
@@ -102,15 +150,9 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead>, PathBuf)> {
     Ok((Box::new(BufReader::new(cases)), path.parent().unwrap_or(Path::new(".")).to_owned()))
 }
 
-/// Whether it is our own output that failed; a case never writes.
-fn is_output_error(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        || error.downcast_ref::<serde_json::Error>().is_some_and(serde_json::Error::is_io)
-}
-
 /// The verdict on a case and what the baselines say, from what may be looked at alone.
-fn judge(line: &[u8], folder: &Path) -> anyhow::Result<(Outcome, Baselines)> {
-    let CaseInput { id, material } = CaseInput::read(line)?;
+fn judge(input: CaseInput, folder: &Path) -> anyhow::Result<(Outcome, Baselines)> {
+    let CaseInput { id, material } = input;
     let mut rules = TextRules::default();
     match material {
         Material::Log(log) => {
@@ -139,5 +181,5 @@ fn incident_of(path: &Path, subject: Option<&str>, rules: &mut TextRules) -> any
     let subjects = bundle.subjects(subject)?;
     let subject = subjects.first().with_context(|| format!("{}: nobody to judge", path.display()))?;
     let progress = Progress::new(None);
-    Ok(incident::of_subject(&bundle, subject, &[], &progress, &mut |bytes| rules.feed(bytes))?)
+    Ok(incident::of_subject(&bundle, subject, ByHand::default(), &progress, &mut |bytes| rules.feed(bytes))?)
 }

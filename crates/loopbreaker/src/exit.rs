@@ -2,9 +2,10 @@
 
 use std::{io, process::ExitCode};
 
+use chainstore::Outcome;
 use diagnosis::{Cause, CrashLoopReading, DiskReading, LogAbstention, LogReading, Testimony};
 
-use crate::{incident::Incident, words::clean};
+use crate::{disk_part::DiskPart, incident::Incident, words::clean};
 
 /// How a command ended. With several incidents the worst counts; the order is that of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +27,21 @@ pub(crate) enum Status {
 #[error("{0}")]
 pub(crate) struct WrongUsage(pub(crate) &'static str);
 
+/// What failed where our own output could not be written: a full disk is not the log's.
+pub(crate) const STDOUT_FAILED: &str = "standard output: cannot be written";
+
 impl Status {
     /// What `--exit-code` says about one incident.
     pub(crate) fn of(incident: &Incident) -> Self {
         let evidence = &incident.evidence;
         let testifies = matches!(&evidence.log, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
-        let nothing_wrong = evidence.crash_loop == CrashLoopReading::NotLooping
-            && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
-        if matches!(evidence.disk, DiskReading::Damaged(_) | DiskReading::Inconsistent(_)) {
+        let disk_shows_it = incident.disk.as_ref().is_some_and(DiskPart::is_proven_bad);
+        let disk_is_mute = matches!(evidence.disk, DiskReading::CouldNotTell(_) | DiskReading::ReadsDiffer(_));
+        let nothing_wrong = incident.is_well()
+            || evidence.crash_loop == CrashLoopReading::NotLooping
+                && !disk_is_mute
+                && matches!(evidence.log, LogReading::NotRead | LogReading::Abstained(LogAbstention::NoFailure));
+        if disk_shows_it {
             Self::Proven
         } else if testifies || incident.verdict.cause.is_local_damage() {
             Self::Suspected
@@ -41,6 +49,15 @@ impl Status {
             Self::CouldNotTell
         } else {
             Self::Done
+        }
+    }
+
+    /// What `--exit-code` says about a data directory.
+    pub(crate) fn of_disk(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Damaged | Outcome::Inconsistent => Self::Proven,
+            Outcome::CouldNotTell => Self::CouldNotTell,
+            Outcome::Intact => Self::Done,
         }
     }
 

@@ -1,17 +1,22 @@
 //! One incident, from what was read to the verdict and what to do next. *No client.* Reports only print what is here.
 
+use std::path::Path;
+
 use crashlog::model::Model;
 use diagnosis::{
-    Advice, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact, Observation, Policy,
-    Verdict, advise, judge,
+    Advice, ContainerFacts, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact,
+    Observation, Policy, Verdict, advise, judge,
 };
 
 use crate::{
     bundle::{Bundle, BundleError, BundlePart, LogFile, LogRun, Subject},
+    disk_part::DiskPart,
     examine::{LogSource, examine},
-    log_part::LogPart,
+    log_part::{LogPart, read},
     names_known::KnownNames,
     progress::Progress,
+    standing::KubernetesWord,
+    unread::unread,
     words::clean,
 };
 
@@ -26,6 +31,12 @@ pub(crate) struct Incident {
     pub(crate) chain_id: Option<String>,
     /// The logs.
     pub(crate) log: LogPart,
+    /// The data directory, where one was given.
+    pub(crate) disk: Option<DiskPart>,
+    /// Kubernetes' own word, where the cause comes from it.
+    pub(crate) word: Option<KubernetesWord>,
+    /// Whether the replica's own height is known, so that others can be ahead of it.
+    pub(crate) height_known: bool,
     /// What the judge got.
     pub(crate) evidence: Evidence,
     /// What it said.
@@ -56,25 +67,41 @@ pub(crate) struct Origin {
     pub(crate) absent: Vec<BundlePart>,
     /// What was passed over, in words.
     pub(crate) notes: Vec<String>,
-    /// A data directory that this version does not read.
-    pub(crate) data: Option<String>,
+    /// Logs that lie in the bundle and were not read, in words.
+    pub(crate) unread: Vec<String>,
 }
 
-/// Reads the logs of one replica of a bundle and judges it. `by_hand` are logs named beside the bundle.
+/// Logs and a data directory that were named by hand, alone or beside a bundle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ByHand<'a> {
+    /// The logs.
+    pub(crate) logs: &'a [LogSource],
+    /// The node's home or data directory.
+    pub(crate) data: Option<&'a Path>,
+}
+
+impl ByHand<'_> {
+    fn disk(&self, log: &LogPart) -> Option<DiskPart> {
+        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log))
+    }
+}
+
+/// Reads the logs and the data of one replica of a bundle and judges it.
 pub(crate) fn of_subject(
     bundle: &Bundle,
     subject: &Subject<'_>,
-    by_hand: &[LogSource],
+    by_hand: ByHand<'_>,
     progress: &Progress,
     tap: &mut dyn FnMut(&[u8]),
 ) -> Result<Incident, BundleError> {
     let mut origin = Origin {
         absent: bundle.absent.clone(),
         notes: bundle.notes.iter().map(|note| clean(&note.to_string())).collect(),
-        data: subject.data.map(|path| label(bundle, path)),
+        unread: unread(bundle, subject),
     };
+    origin.notes.extend(origin.unread.iter().cloned());
     let mut log = LogPart::default();
-    for source in by_hand {
+    for source in by_hand.logs {
         log.add(examine(source, progress, tap)?);
     }
     for source in logs_of(bundle, subject) {
@@ -87,51 +114,93 @@ pub(crate) fn of_subject(
             Err(error) => origin.notes.push(clean(&error.to_string())),
         }
     }
+    let disk =
+        by_hand.disk(&log).or_else(|| subject.data.map(|path| DiskPart::inspect(path, label(bundle, path), &log)));
+    let mut circumstances = subject.circumstances();
+    if let Some(disk) = &disk {
+        disk.complete(&mut circumstances);
+        origin.notes.extend(disk.looked.as_ref().err().cloned());
+        origin.absent.retain(|part| *part != BundlePart::Data);
+    }
     let evidence = Evidence {
         crash_loop: subject.crash_loop(),
         log: log.reading.clone(),
+        disk: disk.as_ref().map(|disk| disk.reading.clone()).unwrap_or_default(),
         siblings: subject.siblings(),
-        circumstances: subject.circumstances(),
-        ..Evidence::default()
+        circumstances,
     };
     let pod = subject.history.map(InstanceHistory::latest).cloned();
     let names = KnownNames::of(subject);
     let chain_id = subject.chain_id().map(clean);
-    Ok(judged(Some(subject.instance.clone()), pod, chain_id, log, evidence, &names, origin))
+    let chain_id = chain_id.or_else(|| disk.as_ref().and_then(DiskPart::chain_id));
+    let mut incident =
+        judged(Read { instance: Some(subject.instance.clone()), pod, chain_id, log, disk, origin }, evidence, &names);
+    incident.height_known = subject.owner_height(&subject.instance.name).is_some()
+        || bundle.peers.iter().any(|sample| {
+            sample.height.is_some()
+                && (sample.pod == subject.instance.name || sample.pod == subject.instance.to_string())
+        });
+    Ok(incident)
 }
 
-/// Judges logs without any object.
-pub(crate) fn of_logs(
-    sources: &[LogSource],
+/// Judges logs and data without any object.
+pub(crate) fn without_objects(
+    by_hand: ByHand<'_>,
     progress: &Progress,
     tap: &mut dyn FnMut(&[u8]),
 ) -> Result<Incident, BundleError> {
     let mut log = LogPart::default();
-    for source in sources {
+    for source in by_hand.logs {
         log.add(examine(source, progress, tap)?);
     }
-    Ok(of_log_part(log))
+    let disk = by_hand.disk(&log);
+    let mut evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
+    if let Some(disk) = &disk {
+        evidence.disk = disk.reading.clone();
+        disk.complete(&mut evidence.circumstances);
+    }
+    let chain_id = disk.as_ref().and_then(DiskPart::chain_id);
+    let seen = Read { instance: None, pod: None, chain_id, log, disk, origin: Origin::default() };
+    Ok(judged(seen, evidence, &KnownNames::default()))
 }
 
-/// Judges what was read of logs alone.
-pub(crate) fn of_log_part(log: LogPart) -> Incident {
-    let evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
-    judged(None, None, None, log, evidence, &KnownNames::default(), Origin::default())
-}
-
-fn judged(
+/// What was read and is only shown.
+struct Read {
     instance: Option<InstanceName>,
     pod: Option<Observation>,
     chain_id: Option<String>,
     log: LogPart,
-    evidence: Evidence,
-    names: &KnownNames,
+    disk: Option<DiskPart>,
     origin: Origin,
-) -> Incident {
-    let verdict = judge(&evidence, &Policy::default());
+}
+
+fn judged(seen: Read, evidence: Evidence, names: &KnownNames) -> Incident {
+    let Read { instance, pod, chain_id, log, disk, origin } = seen;
+    let mut verdict = judge(&evidence, &Policy::default());
+    // The log itself names the one database; nobody needs to look for its name.
+    if read(&evidence.log).is_some_and(|opinion| opinion.databases.len() == 1) {
+        verdict.missing.retain(|fact| !fact.question.starts_with(WHICH_DATABASE));
+    }
     let advice = advise(&evidence, &verdict).iter().map(|advice| to_do(advice, names)).collect();
     let missing = verdict.missing.iter().map(|fact| to_find_out(fact, names)).collect();
-    Incident { instance, pod, chain_id, log, evidence, verdict, missing, advice, origin }
+    let word = KubernetesWord::of(&evidence, &verdict, pod.as_ref());
+    let height_known = false;
+    let mut incident =
+        Incident { instance, pod, chain_id, log, disk, word, height_known, evidence, verdict, missing, advice, origin };
+    if incident.is_well() {
+        incident.advice = incident.sick_side_cars().into_iter().map(|side_car| side_car_log(side_car, names)).collect();
+    }
+    incident
+}
+
+/// How the question begins that a database named in the log answers.
+const WHICH_DATABASE: &str = "which database is the damaged file in?";
+
+fn side_car_log(side_car: &ContainerFacts, names: &KnownNames) -> Step {
+    let name = clean(side_car.name.as_str());
+    let command = crate::names_known::is_plain(&name)
+        .then(|| names.fill(&format!("kubectl logs POD -n NAMESPACE -c {name} --previous")));
+    Step { text: format!("Look at what the side-car {name} printed; the node runs without it."), place: None, command }
 }
 
 fn to_do(advice: &Advice, names: &KnownNames) -> Step {
@@ -208,7 +277,7 @@ fn read_something(log: &LogPart) -> bool {
 }
 
 /// A file's name within the bundle.
-fn label(bundle: &Bundle, path: &std::path::Path) -> String {
+pub(crate) fn label(bundle: &Bundle, path: &Path) -> String {
     clean(&path.strip_prefix(&bundle.path).unwrap_or(path).to_string_lossy())
 }
 

@@ -38,6 +38,10 @@ pub(crate) struct FileOpinion {
     pub(crate) decisive: Option<DecisiveLine>,
     /// Why it is not complete, where it is not.
     pub(crate) gap: Option<String>,
+    /// In which encoding it is, where that is why it cannot be read.
+    pub(crate) encoding: Option<&'static str>,
+    /// Whether its last lines are those of a node that was told to stop.
+    pub(crate) ends_in_stop: bool,
     /// Its size, decompressed.
     pub(crate) bytes: u64,
     /// Its lines.
@@ -53,16 +57,28 @@ pub(crate) struct Chosen {
     pub(crate) finding: Finding,
 }
 
+impl FileOpinion {
+    /// Why it says nothing, where it says nothing.
+    pub(crate) fn abstained(&self) -> Option<&'static str> {
+        match &self.reading {
+            LogReading::Abstained(reason) => Some(self.encoding.unwrap_or_else(|| reason.in_words())),
+            LogReading::NotRead | LogReading::Read(_) => None,
+        }
+    }
+}
+
 impl LogPart {
     /// Adds the next log. Only one whole finding is kept, however many logs there are.
     pub(crate) fn add(&mut self, log: ExaminedLog) {
-        let ExaminedLog { label, finding, gap } = log;
+        let ExaminedLog { label, finding, gap, encoding, ends_in_stop } = log;
         self.files.push(FileOpinion {
             label: label.clone(),
             reading: finding.reading.clone(),
             no_testimony: no_testimony(&finding),
             decisive: lines(&finding, 1).pop(),
             gap,
+            encoding,
+            ends_in_stop,
             bytes: finding.summary.bytes,
             lines: finding.summary.lines,
         });
@@ -92,7 +108,11 @@ impl LogPart {
     pub(crate) fn abstained(&self) -> Option<&'static str> {
         match &self.reading {
             LogReading::NotRead => Some("no log was given"),
-            LogReading::Abstained(reason) => Some(reason.in_words()),
+            LogReading::Abstained(reason) => {
+                let label = self.chosen.as_ref().map(|chosen| &chosen.label);
+                let file = self.files.iter().find(|file| Some(&file.label) == label);
+                Some(file.and_then(FileOpinion::abstained).unwrap_or_else(|| reason.in_words()))
+            }
             LogReading::Read(_) => None,
         }
     }

@@ -5,18 +5,23 @@
 
 mod bundle;
 mod cli;
+mod colour;
 mod command_line;
 mod completions;
 mod diagnose;
+mod disk_part;
 mod evaluate;
 mod examine;
 mod exit;
 mod incident;
+mod inspect;
 mod log_part;
 mod man;
 mod names_known;
 mod progress;
 mod report;
+mod standing;
+mod unread;
 mod words;
 
 use std::process::ExitCode;
@@ -30,6 +35,7 @@ fn main() -> ExitCode {
 fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
     match cli.command {
         cli::Command::Diagnose(arguments) => diagnose::run(&arguments),
+        cli::Command::Inspect(arguments) => inspect::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),

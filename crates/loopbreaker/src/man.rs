@@ -5,7 +5,10 @@ use std::{io::Write, path::PathBuf};
 use anyhow::Context;
 use clap::{Args, CommandFactory};
 
-use crate::{cli::Cli, exit::Status};
+use crate::{
+    cli::Cli,
+    exit::{STDOUT_FAILED, Status},
+};
 
 /// Print the manual page, or write all pages into a directory
 #[derive(Debug, Args)]
@@ -23,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     } else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-        std::io::stdout().lock().write_all(&page)?;
+        std::io::stdout().lock().write_all(&page).context(STDOUT_FAILED)?;
     }
     Ok(Status::Done)
 }

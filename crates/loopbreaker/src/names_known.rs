@@ -79,7 +79,7 @@ fn home(words: &[String]) -> Option<&str> {
 }
 
 /// Safe to paste: nothing that a shell would read as anything but a name or a path.
-fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
         && name.len() <= 253
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -67,5 +67,71 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The progress of reading databases, by several threads; also hears Ctrl-C.
+pub(crate) struct Inspecting {
+    bar: ProgressBar,
+    begun: Instant,
+    expected: AtomicU64,
+    shown: AtomicBool,
+    stop: Arc<AtomicBool>,
+}
+
+impl Inspecting {
+    /// Only watches.
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = "reading databases {bar:20} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        let (expected, shown, stop) = (AtomicU64::new(0), AtomicBool::new(false), Arc::default());
+        Self { bar, begun: Instant::now(), expected, shown, stop }
+    }
+
+    /// Also stops at Ctrl-C or SIGTERM; the second one ends the process at once, should a disk not answer.
+    pub(crate) fn stopped_by_signals() -> std::io::Result<Self> {
+        let watch = Self::new();
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&watch.stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&watch.stop))?;
+        }
+        Ok(watch)
+    }
+
+    /// Takes the bar away, before the report is printed.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl chainstore::Progress for Inspecting {
+    fn expect(&self, bytes: u64) {
+        self.expected.fetch_add(bytes, Ordering::Relaxed);
+        self.bar.inc_length(bytes);
+    }
+
+    fn done(&self, bytes: u64) {
+        if self.begun.elapsed() >= SHOWN_AFTER && !self.shown.swap(true, Ordering::Relaxed) {
+            // Draws only where standard error is a terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(bytes);
+        // Journals and second reads come on top of what the tables were expected to be.
+        if self.bar.position() > self.expected.load(Ordering::Relaxed) {
+            self.bar.set_length(self.bar.position());
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Inspecting {
+    fn drop(&mut self) {
+        self.clear();
     }
 }

@@ -1,6 +1,8 @@
 //! What an incident looks like: as JSON for scripts, as text for people. *No client.*
 
 pub(crate) mod figures;
+pub(crate) mod inspection_json;
+pub(crate) mod inspection_text;
 pub(crate) mod json;
 mod page;
 pub(crate) mod text;

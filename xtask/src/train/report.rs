@@ -1,5 +1,7 @@
 //! Rehearsals, leave-one-group-out: each incident judged by a model that never saw its group; and what is chosen from them.
 
+use std::fmt::Write as _;
+
 use crashlog::{
     Finding, NoTestimony,
     model::{Model, Settings, WEIGHT_UNITS},
@@ -120,19 +122,21 @@ pub(super) fn text(rehearsals: &[Rehearsal], words_only: &[Rehearsal], settings:
     out.push_str(BY_GROUP);
     for group in &ours.by_group {
         let (witness, recall, cause) = (&group.false_witnesses, &group.recall, &group.cause_right);
-        out.push_str(&format!(
-            "| {} | {} | {}/{} | {}/{} | {}/{} |\n",
+        let _ = writeln!(
+            out,
+            "| {} | {} | {}/{} | {}/{} | {}/{} |",
             group.group, group.cases, witness.k, witness.n, recall.k, recall.n, cause.k, cause.n
-        ));
+        );
     }
-    out.push_str(&format!(
-        "\nWeights: {} features, {} bytes. Temperature {:.2}, testimony {:+.2} nats, threshold {:.2} nats.\n",
+    let _ = writeln!(
+        out,
+        "\nWeights: {} features, {} bytes. Temperature {:.2}, testimony {:+.2} nats, threshold {:.2} nats.",
         model.len(),
         model.write().len(),
         f64::from(settings.temperature_thousandths) / 1000.0,
         f64::from(settings.testimony_thousandths) / 1000.0,
         f64::from(settings.witness_from_thousandths) / 1000.0,
-    ));
+    );
     out
 }
 

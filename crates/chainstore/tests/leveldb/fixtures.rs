@@ -22,8 +22,7 @@ const CASES: &[(&str, Outcome, &str, &str)] = &[
     ("empty", Intact, "", ""),
     ("walk-001", Intact, "", ""), ("walk-002", Intact, "", ""), ("walk-003", Intact, "", ""),
     ("walk-004", Intact, "", ""), ("walk-005", Intact, "", ""), ("walk-006", Intact, "", ""),
-    ("walk-007", Intact, "", ""), ("walk-008", Intact, "", ""), ("walk-009", Intact, "", ""),
-    ("walk-010", Intact, "", ""),
+    ("walk-007", Intact, "", ""), ("walk-008", Intact, "", ""),
     // Damage that harms nobody, or that the engine repairs.
     ("table-footer-padding", Intact, "", ""),
     ("table-not-live", Intact, "", ""),
@@ -40,17 +39,12 @@ const CASES: &[(&str, Outcome, &str, &str)] = &[
     ("journal-flip-only-block-then-opened", CouldNotTell, "", ""),
     ("table-data-flip", Damaged, "block_checksum", "single-bit flip (bit 4 of byte 1162)"),
     ("table-data-flip-then-opened", Damaged, "block_checksum", "single-bit flip (bit 4 of byte 1162)"),
-    ("table-trailer-flip", Damaged, "block_checksum", "single-bit flip (bit 0 of byte 997)"),
-    ("table-type-flip", Damaged, "block_checksum", "single-bit flip (bit 2 of byte 662)"),
     ("table-index-flip", Damaged, "block_checksum", "single-bit flip (bit 1 of byte 6646)"),
     ("table-metaindex-flip", Damaged, "block_checksum", "single-bit flip (bit 3 of byte 6426)"),
     ("table-filter-flip", Damaged, "block_checksum", "single-bit flip (bit 5 of byte 6312)"),
     ("table-footer-magic", Damaged, "table_footer", "single-bit flip (bit 0 of byte 6866)"),
-    ("table-footer-handle", Damaged, "block_checksum", "single-bit flip (bit 1 of byte 6825)"),
     ("table-truncated", Damaged, "table_size", "truncation (2774 bytes missing)"),
-    ("table-empty", Damaged, "table_size", "truncation (6870 bytes missing)"),
     ("table-zeroed-page", Damaged, "block_checksum", "zeroed page (4096 bytes of zeros at 0)"),
-    ("table-zeroed-tail", Damaged, "table_footer", "zeroed page (2774 bytes of zeros at 4096)"),
     ("table-deleted", Damaged, "table_missing", "unknown"),
     ("table-swapped", Damaged, "table_size", "truncation (3175 bytes missing)"),
     ("table-block-misplaced", Damaged, "key_order", "unknown"),
@@ -58,7 +52,6 @@ const CASES: &[(&str, Outcome, &str, &str)] = &[
     ("current-deleted", Damaged, "entry_point_missing", "unknown"),
     ("current-garbage", Damaged, "entry_point_corrupt", "unknown"),
     ("current-empty", Damaged, "entry_point_corrupt", "unknown"),
-    ("current-flip", Damaged, "manifest_missing", "single-bit flip (bit 0 of byte 14)"),
     ("manifest-flip-early", Damaged, "manifest_corrupt", "single-bit flip (bit 2 of byte 58)"),
     ("manifest-flip-early-then-opened", Damaged, "engine_dropped_data", "unknown"),
     ("manifest-flip-first", Damaged, "manifest_corrupt", "single-bit flip (bit 3 of byte 11)"),
@@ -67,13 +60,10 @@ const CASES: &[(&str, Outcome, &str, &str)] = &[
     ("manifest-truncated", Damaged, "table_missing", "unknown"),
     ("manifest-truncated-then-opened", Damaged, "table_missing", "unknown"),
     ("manifest-cut-at-record", Damaged, "table_missing", "unknown"),
-    ("manifest-empty", Damaged, "manifest_incomplete", "unknown"),
-    ("manifest-zeroed", Damaged, "manifest_incomplete", "unknown"),
     ("manifest-deleted", Damaged, "manifest_missing", "unknown"),
-    ("journal-flip-middle", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 11553)"),
+    ("journal-flip-middle", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 11144)"),
     ("journal-flip-middle-then-opened", Damaged, "engine_dropped_data", "unknown"),
     ("journal-flip-only-block", Damaged, "journal_corrupt", "single-bit flip (bit 0 of byte 1033)"),
-    ("journal-length-flip", Damaged, "journal_corrupt", "single-bit flip (bit 1 of byte 1025)"),
     ("journal-zeroed-page", Damaged, "journal_corrupt", "zeroed page (4096 bytes of zeros at 8192)"),
     ("journal-deleted", Damaged, "journal_missing", "unknown"),
     ("journal-batch-forged", Damaged, "batch_malformed", "unknown"),
@@ -121,12 +111,12 @@ fn the_next_open_is_foretold() {
         report.prediction.map(|prediction| prediction.summary).unwrap_or_default()
     };
     let go = |words: &str| format!("goleveldb {words}");
-    // The fixtures' own record: 31 of 255 keys are left by the first, 180 of 455 by the second.
+    // The fixtures' own record: 31 of 255 keys are left by the first, 153 of 433 by the second.
     assert_eq!(
         foretold("manifest-flip-early"),
         go("opens this database and silently drops at least 224 of 255 keys, and deletes 2 tables")
     );
-    assert_eq!(foretold("journal-flip-middle"), go("opens this database and silently drops at least 272 of 453 keys"));
+    assert_eq!(foretold("journal-flip-middle"), go("opens this database and silently drops at least 277 of 430 keys"));
     assert_eq!(foretold("table-deleted"), go("will not open this database: file missing"));
     assert_eq!(
         foretold("manifest-flip-first"),

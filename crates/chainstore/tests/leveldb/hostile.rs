@@ -121,7 +121,7 @@ fn a_live_table_that_is_a_fifo_or_a_directory_cannot_be_told() {
 fn a_broken_database_does_not_stop_the_others() {
     let home = tempfile::tempdir().unwrap();
     for (name, case) in
-        [("application.db", "healthy"), ("state.db", "table-data-flip"), ("blockstore.db", "manifest-empty")]
+        [("application.db", "healthy"), ("state.db", "table-data-flip"), ("blockstore.db", "manifest-truncated")]
     {
         let target = home.path().join("data").join(name);
         std::fs::create_dir_all(&target).unwrap();

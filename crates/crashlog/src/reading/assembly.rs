@@ -9,7 +9,7 @@ use super::prefix::Bare;
 use super::slot::{append, empty, reset};
 use super::summary::Tally;
 use super::text::{self, TEXT_LIMIT};
-use super::{Sink, origin};
+use super::{Sink, origin, other};
 use crate::{Emitter, Level, Record};
 
 /// Lines of help text after one `Usage:`.
@@ -76,30 +76,41 @@ impl Assembly {
         if text.is_empty() {
             return self.blank(line, sink);
         }
-        if line.bare.machine {
-            self.interrupt(sink);
-            reset(&mut self.now, line);
-            self.now.emitter = Emitter::Os;
-            self.now.cut |= !text::push(&mut self.now.message, text, TEXT_LIMIT);
-            return self.emit_now(sink);
-        }
         let head = if line.bare.go_log { None } else { head::of(text, line.bare.timed) };
+        let other = other::is(text, &line.bare);
+        if let Held::Glue(glue) = &mut self.held {
+            if glue.take(whole, line, head.is_some() || line.bare.machine || other) {
+                self.tally.text_lines += u64::from(line.count);
+                return self.after_glued(sink);
+            }
+            // Its lines are read again: one of them may be what this line belongs to.
+            self.flush(sink);
+            return self.line(line, sink);
+        }
+        if line.bare.machine || other {
+            return self.not_the_process(text, line, other, sink);
+        }
         if let Some(head) = head {
             self.tally.text_lines += u64::from(line.count);
             self.interrupt(sink);
             return self.in_log_format(&head, text, line, sink);
         }
-        if self.belongs(whole, text, line) {
-            self.after_glued(sink);
-            return;
-        }
-        if matches!(self.held, Held::Glue(_)) {
-            // Its lines are read again: one of them may be what this line belongs to.
+        if !self.belongs(whole, text, line) {
             self.flush(sink);
-            return self.line(line, sink);
+            self.start(whole, text, line, sink);
         }
-        self.flush(sink);
-        self.start(whole, text, line, sink);
+    }
+
+    /// A line of the machine's, or of another program.
+    fn not_the_process(&mut self, text: &[u8], line: &Line<'_>, other: bool, sink: Sink<'_>) {
+        self.interrupt(sink);
+        reset(&mut self.now, line);
+        self.now.emitter = if other { Emitter::Peer } else { Emitter::Os };
+        self.now.cut |= !text::push(&mut self.now.message, text, TEXT_LIMIT);
+        self.tally.text_lines += u64::from(line.count);
+        self.tally.node_lines += u64::from(line.count) * u64::from(!other);
+        self.tally.records += 1;
+        sink(&self.now);
     }
 
     /// The end of the input.
@@ -116,7 +127,7 @@ impl Assembly {
             Held::Usage(_) | Held::Foreign(_) => {}
             Held::Text(_) => return self.flush(sink),
             Held::Glue(glue) => {
-                glue.take(b"", line);
+                glue.take(b"", line, false);
             }
             Held::Nothing => return,
         }
@@ -134,7 +145,9 @@ impl Assembly {
     fn in_log_format(&mut self, head: &Head<'_>, text: &[u8], line: &Line<'_>, sink: Sink<'_>) {
         reset(&mut self.now, line);
         self.composer.compose(head, &mut self.now);
-        if self.composer.open && !line.cut && !self.again && matches!(self.held, Held::Nothing) {
+        if self.composer.open && !line.cut && !self.again {
+            // P13: a crash that waits must not take what stands in this value.
+            self.flush(sink);
             self.held = Held::Glue(Glue::new(text, line));
             return;
         }
@@ -146,13 +159,15 @@ impl Assembly {
         let header = crash::start(text) == Some(Start::Header) && !line.bare.go_log;
         let record = &mut self.record;
         let taken = match &mut self.held {
-            Held::Nothing => false,
+            Held::Nothing | Held::Glue(_) => false,
             Held::Crash(crash) => {
                 let taken = !line.bare.go_log && crash.take(whole, record);
                 self.tally.node_lines += u64::from(line.count) * u64::from(taken);
                 taken
             }
-            Held::Foreign(foreign) => !header && !origin::is_error(whole) && foreign.take(whole, record),
+            Held::Foreign(foreign) => {
+                !header && !origin::is_error(whole) && whole != b"Usage:" && foreign.take(whole, record)
+            }
             Held::Usage(lines) if header || origin::is_error(whole) || *lines >= USAGE_LINES => false,
             Held::Usage(lines) => {
                 *lines += 1;
@@ -172,7 +187,6 @@ impl Assembly {
                 }
                 taken
             }
-            Held::Glue(glue) => !line.bare.go_log && glue.take(whole, line),
         };
         if taken {
             self.tally.text_lines += u64::from(line.count);
@@ -261,9 +275,6 @@ impl Assembly {
     fn emit_now(&mut self, sink: Sink<'_>) {
         self.tally.records += 1;
         self.tally.node_lines += u64::from(self.now.lines);
-        if self.now.emitter == Emitter::Os {
-            self.tally.text_lines += u64::from(self.now.lines);
-        }
         sink(&self.now);
     }
 }

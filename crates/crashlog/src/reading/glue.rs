@@ -21,6 +21,8 @@ pub(super) struct Glue {
     closed: bool,
     /// Some line would start a record of its own: then the quote must really close.
     doubtful: bool,
+    /// What stood before each later line: it may have to be read again.
+    prefixes: Vec<Bare<'static>>,
 }
 
 impl Glue {
@@ -34,11 +36,15 @@ impl Glue {
             cut: line.cut,
             closed: false,
             doubtful: false,
+            prefixes: Vec::new(),
         }
     }
 
-    /// Takes a line; `false` when there is no room.
-    pub(super) fn take(&mut self, line: &[u8], of: &Line<'_>) -> bool {
+    /// Takes a line, which by itself would be a record in a log format (`is_record`) or not; `false` when there is no room.
+    ///
+    /// P13: neither a record nor `panic:` inside a value that closes is the node's own; whether it closes is told by a quote
+    /// at the end of a word, in a record by one that has no partner there.
+    pub(super) fn take(&mut self, line: &[u8], of: &Line<'_>, is_record: bool) -> bool {
         if self.closed || self.lines >= GLUE_LINES || self.text.len() + line.len() >= GLUE_LIMIT {
             return false;
         }
@@ -46,9 +52,10 @@ impl Glue {
         self.text.extend_from_slice(line);
         self.lines += of.count;
         self.cut |= of.cut;
-        self.closed = pairs::closing_quote(line, 0).is_some();
-        // P13: `panic:` inside a value that closes is the value's, never the runtime's.
-        self.doubtful |= crash::start(line) == Some(crash::Start::Header) || origin::is_error(line);
+        let Bare { machine, timed, go_log, .. } = of.bare;
+        self.prefixes.push(Bare { text: b"", machine, timed, go_log });
+        self.closed = pairs::closing_quote(line, 0).is_some() && !(is_record && pairs::quotes(line).is_multiple_of(2));
+        self.doubtful |= is_record || crash::start(line) == Some(crash::Start::Header) || origin::is_error(line);
         true
     }
 
@@ -79,7 +86,11 @@ impl Glue {
     /// The line at `place` after the first.
     pub(super) fn later_line<'a>(&self, place: usize, text: &'a [u8]) -> Line<'a> {
         let before = u64::try_from(place).unwrap_or(u64::MAX);
-        self.as_line(self.number.saturating_add(u64::from(self.first)).saturating_add(before), 1, text)
+        let mut line = self.as_line(self.number.saturating_add(u64::from(self.first)).saturating_add(before), 1, text);
+        if let Some(prefix) = self.prefixes.get(place) {
+            line.bare = Bare { text, ..*prefix };
+        }
+        line
     }
 
     fn as_line<'a>(&self, number: u64, count: u32, text: &'a [u8]) -> Line<'a> {

@@ -141,3 +141,14 @@ pub(super) fn closing_quote(text: &[u8], from: usize) -> Option<usize> {
         }
     }
 }
+
+/// How many quotes of a line are not escaped.
+pub(super) fn quotes(text: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while let Some(place) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)).map(|step| at + step) {
+        let quote = text.get(place) == Some(&b'"');
+        count += usize::from(quote);
+        at = place + if quote { 1 } else { 2 };
+    }
+    count
+}

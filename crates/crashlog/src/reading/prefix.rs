@@ -42,6 +42,13 @@ fn step(bare: &mut Bare<'_>) {
             }
             if let Some((_, rest)) = stamp::rfc3339(line) {
                 bare.timed = true;
+                // A container's stored line that was stored once more, or quoted: its parts are no longer joined.
+                if let Some(body) =
+                    [&b" stdout F "[..], b" stderr F "].iter().find_map(|stream| rest.strip_prefix(*stream))
+                {
+                    bare.text = body;
+                    return;
+                }
                 bare.text = rest.strip_prefix(b" ").or_else(|| rest.strip_prefix(b"\t")).unwrap_or(rest);
                 if !unit(bare, true) && level_follows(bare.text) {
                     bare.text = bare.text.trim_ascii_start();

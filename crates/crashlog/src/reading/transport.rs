@@ -41,6 +41,8 @@ impl Transport {
             }
         };
         if self.partial.number > 0 && self.partial.stderr != stored.stderr {
+            // What is missing comes later, as a line that nobody can tell to belong here.
+            self.partial.cut = true;
             self.end_partial(assembly, sink);
         }
         if stored.partial || self.partial.number > 0 {

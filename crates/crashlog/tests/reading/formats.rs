@@ -290,6 +290,23 @@ fn panic_in_a_peers_text_is_no_panic() {
 }
 
 #[test]
+fn a_record_inside_a_value_that_closes_is_the_values() {
+    let record =
+        one("8:59PM ERR x err=\"a\n8:59PM ERR CONSENSUS FAILURE!!! err=\\\"y\\\" module=consensus\nb\" module=p2p");
+    assert_eq!((record.emitter, &*record.message, record.lines), (Emitter::Peer, "x", 3));
+}
+
+#[test]
+fn a_value_whose_end_was_cut_does_not_swallow_records() {
+    let log = "8:59PM ERR x err=\"cut off\n8:59PM INF a module=b\n\
+        2026-11-30T20:59:28Z ERROR c: d\n8:59PM ERR CONSENSUS FAILURE!!! err=\"wrong\" module=consensus\n";
+    let records = read(log);
+    let messages: Vec<&str> = records.iter().map(|record| &*record.message).collect();
+    assert_eq!(messages, ["x", "a", "d", "CONSENSUS FAILURE!!!"]);
+    assert_eq!((&*records[2].module, &*records[3].errors), ("c", "wrong"));
+}
+
+#[test]
 fn charms_logger() {
     for head in ["24-01-05 13:34:55.952 ", "2024-01-05 13:34:55.952 ", ""] {
         let record = one(format!("{head}ERRO Finalize req failed [BUG] err=\"x y\" height=120"));

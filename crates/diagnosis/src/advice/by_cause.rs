@@ -1,7 +1,7 @@
 //! What to do about each cause. *No client.*
 
 use super::{Advice, by_row::consensus_wal_aside, inspect};
-use crate::{Cause, Evidence};
+use crate::{Cause, Evidence, Workload};
 
 // The API server's proxy reaches a pod's RPC port without a shell or a tool in its image.
 pub(super) const SIBLING_STATUS: &str =
@@ -9,10 +9,10 @@ pub(super) const SIBLING_STATUS: &str =
 pub(super) const UPGRADE_PLAN: &str =
     "kubectl exec -n NAMESPACE SIBLING -c CONTAINER -- BINARY query upgrade plan --home HOME";
 pub(super) const IMAGES: &str =
-    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,IMAGE:.status.containerStatuses[*].imageID";
-pub(super) const MEMORY_LIMITS: &str = "kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.containers[*].resources} {.status.containerStatuses[*].lastState}'";
+    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,'IMAGE:.status.containerStatuses[*].imageID'";
+pub(super) const MEMORY_LIMITS: &str = "kubectl get pod POD -n NAMESPACE -o jsonpath='{..resources} {..lastState}'";
 pub(super) const MACHINE: &str =
-    "kubectl describe node $(kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.nodeName}')";
+    "kubectl describe node $(kubectl get pod POD -n NAMESPACE -o jsonpath={.spec.nodeName})";
 pub(super) const RESIZE_STATUS: &str = "kubectl describe pvc CLAIM -n NAMESPACE";
 const PREVIOUS_LOG: &str = "kubectl logs POD -n NAMESPACE -c CONTAINER --previous > previous.log";
 const POD_EVENTS: &str = "kubectl describe pod POD -n NAMESPACE";
@@ -53,14 +53,7 @@ fn about_data(cause: Cause, evidence: &Evidence) -> Vec<Advice> {
              download, so a half-filled volume stays half-filled: fill a new claim from another snapshot instead.",
             "kubectl get pvc CLAIM -n NAMESPACE -o yaml",
         ),
-        _ => Advice::to_run(
-            "Stop the replica before its next start destroys evidence. A CosmosFullNode takes this; a StatefulSet can only \
-             be scaled down, which stops the highest ordinal and must not take its claim along \
-             (persistentVolumeClaimRetentionPolicy).",
-            "kubectl patch cosmosfullnode $(kubectl get pod POD -n NAMESPACE -o \
-             jsonpath='{.metadata.ownerReferences[0].name}') -n NAMESPACE --type merge \
-             -p '{\"spec\":{\"instanceOverrides\":{\"POD\":{\"disable\":\"Pod\"}}}}'",
-        ),
+        _ => stop_the_replica(evidence.circumstances.workload.as_ref()),
     };
     // `reset-state` leaves the signing state alone; `unsafe-reset-all`, its neighbour, does not (P10).
     let again = (cause == Cause::BadSnapshot).then(|| {
@@ -71,6 +64,31 @@ fn about_data(cause: Cause, evidence: &Evidence) -> Vec<Advice> {
         )
     });
     [first].into_iter().chain(again).chain(inspect(evidence)).collect()
+}
+
+/// Each workload has its own way; where the owner is not known, a wrong command would be worse than none.
+fn stop_the_replica(workload: Option<&Workload>) -> Advice {
+    const STOP: &str = "Stop the replica before its next start destroys evidence";
+    match workload {
+        Some(Workload::CosmosFullNode(name)) => Advice::to_run(
+            format!("{STOP}: its CosmosFullNode then makes no pod for it, and keeps the claim."),
+            format!(
+                "kubectl patch cosmosfullnode {name} -n NAMESPACE --type merge -p \
+                 '{{\"spec\":{{\"instanceOverrides\":{{\"POD\":{{\"disable\":\"Pod\"}}}}}}}}'"
+            ),
+        ),
+        Some(Workload::StatefulSet(name)) => Advice::to_run(
+            format!(
+                "{STOP}: its StatefulSet can only be scaled down, which stops the highest ordinal first. Do so only \
+                 where that is this replica and whenScaled is not Delete, which would take the claim along."
+            ),
+            format!(
+                "kubectl get statefulset {name} -n NAMESPACE -o \
+                 custom-columns=replicas:.spec.replicas,whenScaled:.spec.persistentVolumeClaimRetentionPolicy.whenScaled"
+            ),
+        ),
+        None => Advice::to_know(format!("{STOP}, by the means of whatever makes its pod; its claim must stay.")),
+    }
 }
 
 fn about_the_program(cause: Cause) -> Vec<Advice> {
@@ -194,7 +212,7 @@ fn about_the_machine(cause: Cause, evidence: &Evidence) -> Vec<Advice> {
             Advice::to_run(
                 "Compare the user and fsGroup of the pod with the owner of the files; a restore run as root leaves files \
                  of root.",
-                "kubectl get pod POD -n NAMESPACE -o jsonpath='{.spec.securityContext} {.spec.containers[*].securityContext}'",
+                "kubectl get pod POD -n NAMESPACE -o jsonpath='{..securityContext}'",
             ),
         ],
     };

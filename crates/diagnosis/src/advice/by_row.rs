@@ -44,14 +44,13 @@ fn look(verdict: &Verdict, evidence: &Evidence) -> Vec<Advice> {
             "Compare image digests before touching data: an app hash mismatch is mostly the wrong binary.",
             super::by_cause::IMAGES,
         )],
-        Row::AnythingElse => inspect(evidence).into_iter().collect(),
+        Row::AnythingElse => inspect(evidence).filter(|_| super::may_concern_data(verdict.cause)).into_iter().collect(),
     }
 }
 
 fn restore() -> Advice {
-    Advice::to_run(
+    Advice::to_know(
         "Restore this replica: under a RecoveryPolicy in mode Auto Loopbreaker does it, and one command undoes it.",
-        "kubectl get recoveries.loopbreaker.dev -n NAMESPACE",
     )
 }
 
@@ -61,10 +60,9 @@ fn look_at_the_unseen(verdict: &Verdict) -> Option<Advice> {
 }
 
 fn approve() -> Advice {
-    Advice::to_run(
+    Advice::to_know(
         "Under a RecoveryPolicy the restore waits for your word: read the Recovery, then `loopbreaker approve` it by \
          name, or leave it.",
-        "kubectl get recoveries.loopbreaker.dev -n NAMESPACE",
     )
 }
 
@@ -74,7 +72,7 @@ fn replace_by_hand() -> Advice {
         "By hand: let the volume outlive its claim, and only then let the owner re-create the claim from a snapshot that \
          is older than the first crash. Check its dataSource before the node starts: without one the volume is empty. \
          Take the newest priv_validator_state.json along.",
-        "kubectl patch pv $(kubectl get pvc CLAIM -n NAMESPACE -o jsonpath='{.spec.volumeName}') \
+        "kubectl patch pv $(kubectl get pvc CLAIM -n NAMESPACE -o jsonpath={.spec.volumeName}) \
          -p '{\"spec\":{\"persistentVolumeReclaimPolicy\":\"Retain\"}}'",
     )
 }

@@ -25,11 +25,10 @@ pub(super) fn advice(veto: &Veto) -> Advice {
             format!("Let the rollout end, or stop it, before judging this replica ({what})."),
             "kubectl get pods -n NAMESPACE --show-labels",
         ),
-        Veto::OtherVictims(names) => Advice::to_run(
+        Veto::OtherVictims(others) => Advice::to_run(
             format!(
-                "Look for what they have in common, image, height, machine or storage, and restore none of them: {} \
-                 fail alike.",
-                names.join(", ")
+                "Look for what they have in common, image, height, machine or storage, and restore none of them \
+                 ({others})."
             ),
             "kubectl get pods -n NAMESPACE -o wide",
         ),
@@ -61,9 +60,14 @@ pub(super) fn advice(veto: &Veto) -> Advice {
         Veto::MaySign(why) => Advice::to_run(
             format!(
                 "Do not swap this volume without its newest signing state ({why}). Never reset, delete or copy back \
-                 priv_validator_state.json, and never let two nodes run with one key: both end in double signing."
+                 priv_validator_state.json, and never let two nodes run with one key: both end in double signing. \
+                 Whether it signs: look for its own key on every page of the validator set, until a page past the last \
+                 one is refused. Its key is what `kubectl exec POD -n NAMESPACE -c CONTAINER -- BINARY comet \
+                 show-validator` prints (older binaries: `tendermint show-validator`); where the container does not \
+                 stay up, take the address alone out of its key file, never the key: `grep -o '\"address\": *\"[0-9A-F]*\"' \
+                 HOME/config/priv_validator_key.json`."
             ),
-            "kubectl get --raw '/api/v1/namespaces/NAMESPACE/pods/SIBLING:26657/proxy/validators?per_page=100'",
+            super::EVERY_VALIDATOR,
         ),
         Veto::CameBack => Advice::to_run(
             "Do not restore again: the same damage came back. Try another machine, then an older snapshot or one of a \

@@ -2,7 +2,9 @@
 
 use super::{Advice, advise};
 use crate::{
-    Cause, DatabaseName, Decision, DiskReading, Evidence, MissingFact, Probability, Row, StartFailure, Verdict, Veto,
+    Cause, ContainerName, ContainerRole, CrashLoop, CrashLoopReading, DatabaseName, Decision, DiskReading, Evidence,
+    ExitStatus, LastRun, LogOpinion, LogReading, MissingFact, OtherVictims, Probability, Row, StartFailure, Symptom,
+    Testimony, Verdict, Veto, Workload, missing_facts,
 };
 
 const ROWS: [Row; 10] = [
@@ -29,7 +31,7 @@ fn vetoes() -> Vec<Veto> {
         Veto::UpgradeDue(said()),
         Veto::ImageChanged(said()),
         Veto::RollOutInProgress(said()),
-        Veto::OtherVictims(vec![said()]),
+        Veto::OtherVictims(OtherVictims { same_cause: vec![said()], ..OtherVictims::default() }),
         Veto::DiskFull(said()),
         Veto::Oom,
         Veto::LockHeld(said()),
@@ -211,5 +213,193 @@ fn second_advice_per_kind_of_damage() {
     ] {
         let advice = advise(&rebuildable(), &verdict(cause, Row::AnythingElse, Decision::Hold));
         assert!(advice[1].text.starts_with(second), "{cause}: {}", advice[1].text);
+    }
+}
+
+/// A port in use or a wrong flag says nothing of the data: nobody is sent to read it, not even as the last step.
+#[test]
+fn data_that_is_no_concern_is_not_read() {
+    for cause in [
+        Cause::PortInUse,
+        Cause::ConfigError,
+        Cause::ImageOrRuntime,
+        Cause::NetworkOrPeer,
+        Cause::RemoteSigner,
+        Cause::KeyOrDoubleSign,
+    ] {
+        let mut verdict = verdict(cause, Row::AnythingElse, Decision::Hold);
+        verdict.missing = missing_facts(&Evidence::default());
+        verdict.missing.rotate_left(2);
+        assert_eq!(verdict.missing[0].command, "loopbreaker inspect HOME/data");
+        let advice = advise(&Evidence::default(), &verdict);
+        assert!(
+            advice.iter().all(|item| item.command.as_deref() != Some("loopbreaker inspect HOME/data")),
+            "{advice:?}"
+        );
+    }
+}
+
+#[test]
+fn each_workload_stops_a_replica_its_own_way() {
+    let stop = |workload: Option<Workload>| {
+        let mut evidence = Evidence::default();
+        evidence.circumstances.workload = workload;
+        advise(&evidence, &verdict(Cause::PhysicalCorruption, Row::AnythingElse, Decision::Hold))
+            .into_iter()
+            .find_map(|item| item.text.starts_with("Stop the replica").then_some(item.command))
+            .expect("the stop")
+    };
+    assert_eq!(stop(None), None, "whose pod it is is not known");
+    assert_eq!(
+        stop(Some(Workload::CosmosFullNode("gaia".to_owned()))).as_deref(),
+        Some(
+            "kubectl patch cosmosfullnode gaia -n NAMESPACE --type merge -p \
+             '{\"spec\":{\"instanceOverrides\":{\"POD\":{\"disable\":\"Pod\"}}}}'"
+        )
+    );
+    assert_eq!(
+        stop(Some(Workload::StatefulSet("gaia".to_owned()))).as_deref(),
+        Some(
+            "kubectl get statefulset gaia -n NAMESPACE -o \
+             custom-columns=replicas:.spec.replicas,whenScaled:.spec.persistentVolumeClaimRetentionPolicy.whenScaled"
+        )
+    );
+}
+
+fn ended_with(code: i32, reason: &str) -> Evidence {
+    let exit = ExitStatus { code, signal: None };
+    let last_run = LastRun { exit, reason: reason.to_owned(), message: None, started: None, finished: None };
+    let crash_loop = CrashLoop {
+        container: ContainerName::new("node"),
+        role: ContainerRole::Node,
+        crashes: 9,
+        last_run: Some(last_run),
+        back_off: None,
+        rate: None,
+        onset: None,
+        counted_since: None,
+    };
+    Evidence { crash_loop: CrashLoopReading::Looping(Box::new(crash_loop)), ..Evidence::default() }
+}
+
+#[test]
+fn an_exit_code_is_explained_where_no_log_is() {
+    let said = |evidence: &Evidence| {
+        let unknown = verdict(Cause::Unknown, Row::AnythingElse, Decision::Hold);
+        let events = "kubectl get events -n NAMESPACE --field-selector involvedObject.name=POD";
+        advise(evidence, &unknown)
+            .into_iter()
+            .find(|item| item.command.as_deref() == Some(events))
+            .map(|item| item.text)
+    };
+    for (code, first) in [
+        (0, "It ended by itself with exit code 0"),
+        (126, "Exit code 126: the image"),
+        (127, "Exit code 127: the image"),
+        (132, "Exit code 132, an illegal instruction"),
+        (137, "Exit code 137 without OOMKilled: it was killed from outside"),
+        (139, "Exit code 139, a segmentation fault"),
+        (143, "Exit code 143: it was asked to stop"),
+    ] {
+        let text = said(&ended_with(code, "Error")).unwrap_or_default();
+        assert!(text.starts_with(first), "{code}: {text}");
+    }
+    assert_eq!(said(&ended_with(2, "Error")), None);
+    assert_eq!(said(&ended_with(137, "OOMKilled")), None, "that is a cause of its own");
+    let log = LogReading::Read(LogOpinion {
+        cause: Cause::OtherBug,
+        probability: Probability::ONE,
+        testimony: Testimony::Opinion,
+        counter_evidence: None,
+        symptoms: Vec::new(),
+        databases: Vec::new(),
+    });
+    assert_eq!(said(&Evidence { log, ..ended_with(139, "Error") }), None, "the log tells more");
+}
+
+#[test]
+fn a_sibling_that_loops_otherwise_is_told() {
+    let mut evidence = Evidence::default();
+    evidence.circumstances.other_crash_loops = vec!["cosmos/gaia-1 (container node, exit 1)".to_owned()];
+    let advice = advise(&evidence, &verdict(Cause::PhysicalCorruption, Row::LogAndDisk, Decision::Restore));
+    assert!(advice.iter().any(|item| item.text.ends_with("cosmos/gaia-1 (container node, exit 1).")), "{advice:?}");
+}
+
+const EVERY_SYMPTOM: [Symptom; 13] = [
+    Symptom::AppHashMismatch,
+    Symptom::StoreVersionGotZero,
+    Symptom::StoreVersionClose,
+    Symptom::IavlMissing,
+    Symptom::ValidatorsMissing,
+    Symptom::ChecksumMismatch,
+    Symptom::ConsensusWal,
+    Symptom::WasmFile,
+    Symptom::DatabaseFileGone,
+    Symptom::NilPointerOrEof,
+    Symptom::NoSpace,
+    Symptom::HeightsDisagree,
+    Symptom::AfterRestore,
+];
+
+/// Parts in quotes, and what stands in `$(…)`.
+fn quoted_and_substituted(command: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut quoted, mut open) = (Vec::new(), None::<(usize, char)>);
+    for (at, c) in command.char_indices() {
+        match open {
+            Some((from, quote)) if c == quote => {
+                quoted.extend(command.get(from + 1..at));
+                open = None;
+            }
+            None if matches!(c, '\'' | '"') => open = Some((at, c)),
+            _ => {}
+        }
+    }
+    assert_eq!(open, None, "{command}");
+    let substituted = command.split("$(").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    (quoted, substituted)
+}
+
+/// A page may break a command between any two words: no quoted part is long, and no substitution stands within quotes or
+/// has quotes within.
+#[test]
+fn every_command_may_be_broken_between_words() {
+    let mut commands = Vec::new();
+    let workloads =
+        [None, Some(Workload::CosmosFullNode("gaia".to_owned())), Some(Workload::StatefulSet("gaia".to_owned()))];
+    for workload in workloads {
+        let mut evidence = rebuildable();
+        evidence.circumstances.workload = workload;
+        let unread = Evidence { disk: DiskReading::NotRead, ..evidence.clone() };
+        for verdict in every_verdict() {
+            let advice = [advise(&evidence, &verdict), advise(&unread, &verdict)].concat();
+            commands.extend(advice.into_iter().filter_map(|item| item.command));
+        }
+        for cause in Cause::LABELS {
+            commands.extend(super::by_cause::advice(cause, &unread).into_iter().filter_map(|item| item.command));
+        }
+    }
+    for symptoms in EVERY_SYMPTOM {
+        let opinion = LogOpinion {
+            cause: Cause::Unknown,
+            probability: Probability::ZERO,
+            testimony: Testimony::Opinion,
+            counter_evidence: None,
+            symptoms: vec![symptoms],
+            databases: Vec::new(),
+        };
+        let evidence = Evidence { log: LogReading::Read(opinion), ..Evidence::default() };
+        commands.extend(missing_facts(&evidence).iter().map(|fact| fact.command.to_owned()));
+    }
+    commands.extend(missing_facts(&Evidence::default()).iter().map(|fact| fact.command.to_owned()));
+    commands.sort();
+    commands.dedup();
+    assert!(commands.len() > 40, "{}", commands.len());
+    for command in commands {
+        let (quoted, substituted) = quoted_and_substituted(&command);
+        assert!(quoted.iter().all(|part| part.len() <= 60 && !part.contains("$(")), "{command}");
+        assert!(substituted.iter().all(|part| !part.contains(['\'', '"'])), "{command}");
+        let glob = |c: char| matches!(c, '[' | '?' | '*');
+        let bare = quoted.iter().fold(command.clone(), |bare, part| bare.replace(part, ""));
+        assert!(!bare.contains(glob), "a glob outside quotes: {command}");
     }
 }

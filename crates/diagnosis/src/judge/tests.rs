@@ -2,9 +2,9 @@
 
 use crate::{
     AppHashQuestion, Cause, CrashLoopReading, DatabaseName, Decision, DiskReading, Evidence, EvidenceAge, Height,
-    ImageFreshness, InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Policy,
-    Probability, Recurrence, RollOut, Row, Siblings, SigningRisk, Space, StartFailure, Symptom, Testimony, UpgradePlan,
-    Verdict, Veto, Victims, Witness, judge,
+    ImageFreshness, InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, OtherVictims,
+    Policy, Probability, Recurrence, RollOut, Row, Siblings, SigningRisk, Space, StartFailure, Symptom, Testimony,
+    UpgradePlan, Verdict, Veto, Victims, Witness, judge,
 };
 
 /// Log and disk agree, two siblings advance with the same image, and everything around was looked at and is well.
@@ -36,6 +36,7 @@ fn log(cause: Cause, thousandths: u16, testimony: Testimony) -> LogReading {
         cause,
         probability: Probability::from_thousandths(thousandths),
         testimony,
+        counter_evidence: None,
         symptoms: Vec::new(),
         databases: Vec::new(),
     })
@@ -185,6 +186,41 @@ fn row_5_the_log_points_elsewhere_proposes() {
     assert_eq!((verdict.cause, verdict.other_cause), (Cause::PhysicalCorruption, Some(Cause::ConfigError)));
 }
 
+/// P2: a log with a second decisive failure points there, whatever it says of damage, and is never merely silent.
+#[test]
+fn p2_counter_evidence_in_the_log_points_elsewhere() {
+    let contradicted = |thousandths, testimony, other: Option<Cause>| {
+        move |e: &mut Evidence| {
+            e.log = log(Cause::PhysicalCorruption, thousandths, testimony);
+            if let LogReading::Read(opinion) = &mut e.log {
+                opinion.counter_evidence = other;
+            }
+        }
+    };
+    for thousandths in [0, 600, 990] {
+        for testimony in [Testimony::Opinion, Testimony::Witness] {
+            let full = || contradicted(thousandths, testimony, Some(Cause::DiskFull));
+            row("a full disk before the damage", full(), Row::LogPointsElsewhere, Decision::Propose);
+            let verdict = verdict(full());
+            assert_eq!((verdict.cause, verdict.other_cause), (Cause::PhysicalCorruption, Some(Cause::DiskFull)));
+        }
+    }
+    for nothing in [None, Some(Cause::Unknown), Some(Cause::WalCorruption)] {
+        let opinion = contradicted(990, Testimony::Opinion, nothing);
+        row("no other cause", opinion, Row::DiskAlone, Decision::Restore);
+    }
+    let unread = verdict(|e| {
+        contradicted(900, Testimony::Opinion, Some(Cause::DiskFull))(e);
+        e.disk = DiskReading::NotRead;
+    });
+    assert_eq!((unread.cause, unread.other_cause), (Cause::PhysicalCorruption, Some(Cause::DiskFull)));
+    let rebuildable = verdict(|e| {
+        contradicted(900, Testimony::Opinion, Some(Cause::DiskFull))(e);
+        e.disk = damaged(&["tx_index"]);
+    });
+    assert_eq!(rebuildable.probability, Probability::from_thousandths(900), "the likelier one stays the cause");
+}
+
 fn cannot_start(evidence: &mut Evidence) {
     evidence.circumstances.start_failure =
         Some(StartFailure { reason: "ErrImagePull".to_owned(), cause: Cause::ImageOrRuntime });
@@ -275,13 +311,14 @@ fn row_9_anything_else_holds() {
 #[test]
 fn p7_every_veto_alone_holds() {
     let said = || "said".to_owned();
+    let others = OtherVictims { same_exit_code: vec![said()], ..OtherVictims::default() };
     veto("upgrade due", |e| e.circumstances.upgrade = UpgradePlan::Due(said()), &[Veto::UpgradeDue(said())]);
     veto("image changed", |e| e.circumstances.image = ImageFreshness::Changed(said()), &[Veto::ImageChanged(said())]);
     veto("rollout", |e| e.circumstances.roll_out = RollOut::InProgress(said()), &[Veto::RollOutInProgress(said())]);
     veto(
         "two victims",
-        |e| e.circumstances.victims = Victims::Others(vec![said()]),
-        &[Veto::OtherVictims(vec![said()])],
+        |e| e.circumstances.victims = Victims::Others(others.clone()),
+        &[Veto::OtherVictims(others.clone())],
     );
     veto("disk full now", |e| e.circumstances.space = Space::Exhausted(said()), &[Veto::DiskFull(said())]);
     veto("OOM", |e| e.circumstances.memory = Memory::OomKilled, &[Veto::Oom]);

@@ -11,6 +11,7 @@ fn showing(symptoms: &[Symptom]) -> Evidence {
         cause: Cause::Unknown,
         probability: Probability::ZERO,
         testimony: Testimony::Opinion,
+        counter_evidence: None,
         symptoms: symptoms.to_vec(),
         databases: Vec::new(),
     };
@@ -32,7 +33,7 @@ const BUILD: (&str, &str) = (
 );
 const UNCLEAN: (&str, &str) = (
     "was the last exit unclean (137 is a kill or a lack of memory, 139 a fault)?",
-    "kubectl get pod POD -n NAMESPACE -o jsonpath='{.status.containerStatuses[*].lastState}'",
+    "kubectl get pod POD -n NAMESPACE -o jsonpath='{..lastState}'",
 );
 const HEIGHTS: (&str, &str) =
     ("which heights do state.db, blockstore.db and application.db stand at?", "loopbreaker inspect HOME/data");
@@ -42,7 +43,7 @@ const STATE_SYNC: (&str, &str) = (
 );
 const SAME_IMAGE: (&str, &str) = (
     "do siblings on the identical image digest pass this height?",
-    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,IMAGE:.status.containerStatuses[*].imageID",
+    "kubectl get pods -n NAMESPACE -o custom-columns=NAME:.metadata.name,'IMAGE:.status.containerStatuses[*].imageID'",
 );
 const CHANGED: (&str, &str) = (
     "did image, arguments or configuration change since the node was last healthy?",
@@ -149,8 +150,9 @@ fn disk_full() {
         Symptom::NoSpace,
         &[(
             "how many bytes and inodes are free now, and do the checksums still fit? (a full disk also tears files)",
-            "kubectl get --raw \"/api/v1/nodes/$(kubectl get pod POD -n NAMESPACE -o \
-             jsonpath='{.spec.nodeName}')/proxy/stats/summary\" | jq '.pods[] | select(.podRef.name == \"POD\") | .volume'",
+            "node=$(kubectl get pod POD -n NAMESPACE -o jsonpath={.spec.nodeName}); \
+             kubectl get --raw /api/v1/nodes/$node/proxy/stats/summary | \
+             jq --arg pod POD '.pods[] | select(.podRef.name == $pod) | .volume'",
         )],
     );
 }

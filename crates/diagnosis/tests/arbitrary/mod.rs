@@ -2,8 +2,9 @@
 
 use diagnosis::{
     AppHashQuestion, Cause, Circumstances, CrashLoopReading, DatabaseName, DiskReading, Evidence, EvidenceAge, Height,
-    ImageFreshness, InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, Probability,
-    Recurrence, RollOut, Siblings, SigningRisk, Space, StartFailure, Symptom, Testimony, UpgradePlan, Victims,
+    ImageFreshness, InspectionScope, Lock, LogAbstention, LogOpinion, LogReading, Memory, NodeHealth, OtherVictims,
+    Probability, Recurrence, RollOut, Siblings, SigningRisk, Space, StartFailure, Symptom, Testimony, UpgradePlan,
+    Victims,
 };
 use proptest::{
     collection::vec,
@@ -60,11 +61,12 @@ pub(crate) fn log() -> impl Strategy<Value = LogReading> {
         cause(),
         probability(),
         select(vec![Testimony::Witness, Testimony::Opinion]),
+        option::weighted(0.1, cause()),
         prop_oneof![Just(vec![Symptom::AppHashMismatch]), vec(symptom(), 0..3)],
         vec(database(), 0..3),
     )
-        .prop_map(|(cause, probability, testimony, symptoms, databases)| {
-            LogReading::Read(LogOpinion { cause, probability, testimony, symptoms, databases })
+        .prop_map(|(cause, probability, testimony, counter_evidence, symptoms, databases)| {
+            LogReading::Read(LogOpinion { cause, probability, testimony, counter_evidence, symptoms, databases })
         });
     let abstained = select(vec![LogAbstention::Empty, LogAbstention::HeadMissing, LogAbstention::Unfamiliar]);
     prop_oneof![8 => opinion, 1 => abstained.prop_map(LogReading::Abstained), 1 => Just(LogReading::NotRead)]
@@ -117,7 +119,11 @@ pub(crate) fn circumstances() -> impl Strategy<Value = Circumstances> {
         mostly(UpgradePlan::NotDue, UpgradePlan::Due(said()), UpgradePlan::Unknown),
         mostly(ImageFreshness::Unchanged, ImageFreshness::Changed(said()), ImageFreshness::Unknown),
         mostly(RollOut::Settled, RollOut::InProgress(said()), RollOut::Unknown),
-        mostly(Victims::Alone, Victims::Others(vec![said()]), Victims::Unknown),
+        mostly(
+            Victims::Alone,
+            Victims::Others(OtherVictims { same_exit_code: vec![said()], ..OtherVictims::default() }),
+            Victims::Unknown,
+        ),
         mostly(Space::Free, Space::Exhausted(said()), Space::Unknown),
         mostly(Memory::NotKilled, Memory::OomKilled, Memory::Unknown),
     );
@@ -150,6 +156,8 @@ pub(crate) fn circumstances() -> impl Strategy<Value = Circumstances> {
                 evidence_age,
                 limits,
                 start_failure,
+                other_crash_loops: Vec::new(),
+                workload: None,
             }
         },
     )

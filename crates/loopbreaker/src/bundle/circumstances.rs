@@ -2,24 +2,32 @@
 //! `Unknown`.
 
 use diagnosis::{
-    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, CrashLoopReading, ImageFreshness,
-    InstanceHistory, LastRun, Memory, Observation, Owner, RevisionScope, RollOut, SigningRisk, StartFailure,
-    UpgradePlan, Victims, detect,
+    Cause, Circumstances, ContainerFacts, ContainerRole, ContainerState, ImageFreshness, InstanceHistory, LastRun,
+    Memory, Observation, Owner, RevisionScope, RollOut, StartFailure, UpgradePlan, Workload,
 };
 
-use super::{Bundle, FullNode, node_health::node_health, note::one_line};
+use super::{
+    Bundle, FullNode,
+    node_health::node_health,
+    note::one_line,
+    signing::signing,
+    victims::{LogCauses, victims},
+};
 
 /// An upgrade that is due within so many blocks is at hand: at six seconds a block, ten minutes.
 const UPGRADE_NEAR_BLOCKS: u64 = 100;
 
 /// All that the bundle's objects tell about one replica.
-pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory) -> Circumstances {
+pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> Circumstances {
     let latest = history.latest();
+    let (victims, other_crash_loops) = victims(bundle, history, logs);
     Circumstances {
         upgrade: upgrade(bundle, latest),
         image: image(history),
         roll_out: roll_out(bundle, latest),
-        victims: victims(bundle, latest),
+        victims,
+        other_crash_loops,
+        workload: workload(latest),
         memory: memory(latest),
         node: node_health(bundle, latest),
         signing: signing(bundle, latest),
@@ -139,29 +147,18 @@ fn is_of_another_revision(pod: &Observation, other: &Observation) -> bool {
     }
 }
 
-/// Alone only where every replica that the owner wants was seen.
-fn victims(bundle: &Bundle, pod: &Observation) -> Victims {
-    let others: Vec<&InstanceHistory> = siblings(bundle, pod).collect();
-    let ill: Vec<String> = others
-        .iter()
-        .filter(|other| matches!(detect(other), CrashLoopReading::Looping(_)))
-        .map(|other| other.instance().to_string())
-        .collect();
-    if !ill.is_empty() {
-        return Victims::Others(ill);
-    }
-    let wanted = full_node(bundle, pod).and_then(|owner| owner.spec.replicas).or_else(|| wanted_by_set(bundle, pod));
-    let seen = u32::try_from(others.len().saturating_add(1)).unwrap_or(u32::MAX);
-    if wanted.is_some_and(|wanted| seen >= wanted) { Victims::Alone } else { Victims::Unknown }
-}
-
-fn wanted_by_set(bundle: &Bundle, pod: &Observation) -> Option<u32> {
-    let owner = pod.owner.as_ref().filter(|owner| owner.kind == "StatefulSet")?;
-    let set = bundle.objects.stateful_sets.iter().rev().find(|set| {
-        set.metadata.name.as_ref() == Some(&owner.name)
-            && set.metadata.namespace.as_deref().unwrap_or_default() == pod.instance.namespace
+/// A name is put into commands only where it is one that Kubernetes allows.
+fn workload(pod: &Observation) -> Option<Workload> {
+    let owner = pod.owner.as_ref()?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    let name = Some(owner.name.clone()).filter(|name| {
+        name.len() <= 253 && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(plain)
     })?;
-    u32::try_from(set.spec.as_ref()?.replicas.unwrap_or(1)).ok()
+    match owner.kind.as_str() {
+        "CosmosFullNode" => Some(Workload::CosmosFullNode(name)),
+        "StatefulSet" => Some(Workload::StatefulSet(name)),
+        _ => None,
+    }
 }
 
 /// The containers that the node cannot run without.
@@ -179,30 +176,6 @@ fn memory(pod: &Observation) -> Memory {
     } else {
         Memory::Unknown
     }
-}
-
-/// P10: only a remote signer can be told from objects; everything else stays unknown, which refuses.
-fn signing(bundle: &Bundle, pod: &Observation) -> SigningRisk {
-    let sentry = pod.node_type.as_deref() == Some("Sentry")
-        || full_node(bundle, pod).is_some_and(|owner| owner.spec.r#type.as_deref() == Some("Sentry"));
-    let listens = pod.node_container().is_some_and(|node| listens_for_a_signer(&node.command_line));
-    if sentry || listens { SigningRisk::NeverSigns } else { SigningRisk::Unknown }
-}
-
-/// `--priv_validator_laddr tcp://…`, with `=`, with dashes, or within a shell's command; an empty address is none.
-fn listens_for_a_signer(command_line: &[String]) -> bool {
-    let words: Vec<&str> = command_line.iter().flat_map(|part| part.split_ascii_whitespace()).collect();
-    words.iter().enumerate().any(|(index, word)| {
-        let Some(flag) = word.strip_prefix("--priv").map(|rest| rest.replace('-', "_")) else { return false };
-        let value = match flag.split_once('=') {
-            Some(("_validator_laddr", value)) => value.to_owned(),
-            None if flag == "_validator_laddr" => {
-                words.get(index + 1).filter(|next| !next.starts_with("--")).copied().unwrap_or_default().to_owned()
-            }
-            _ => return false,
-        };
-        !value.trim_matches(['"', '\'']).is_empty()
-    })
 }
 
 /// Why the runtime could not start a container at all.

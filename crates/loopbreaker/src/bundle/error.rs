@@ -87,6 +87,14 @@ pub(crate) enum BundleError {
         /// Who there is.
         names: Vec<String>,
     },
+    /// Data beside several sick pods.
+    #[error("{}: the directory given with --data can only be of one of {} (choose with `--subject NAME`)", path.display(), names.join(", "))]
+    WhoseData {
+        /// The bundle.
+        path: PathBuf,
+        /// Who there is.
+        names: Vec<String>,
+    },
     /// A bundle with parts, but nobody to report on.
     #[error("{}: holds neither a pod nor a log (put `kubectl get pod POD -n NAMESPACE -o yaml` into objects/, or a log into logs/POD/CONTAINER.log)", path.display())]
     NoSubject {
@@ -113,6 +121,7 @@ impl BundleError {
             Self::NoSuchSubject { .. } => "no_such_subject",
             Self::AmbiguousSubject { .. } => "ambiguous_subject",
             Self::WhoseLog { .. } => "whose_log",
+            Self::WhoseData { .. } => "whose_data",
             Self::NoSubject { .. } => "no_subject",
         }
     }

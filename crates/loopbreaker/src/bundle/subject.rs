@@ -10,6 +10,7 @@ use super::{
     Bundle, BundleError, LogFile,
     circumstances::{circumstances, full_node, siblings as siblings_of},
     peers::{Victim, siblings},
+    victims::LogCauses,
 };
 
 /// One replica of a bundle, with all that the bundle holds about it.
@@ -93,7 +94,13 @@ impl Subject<'_> {
 
     /// What the objects say about everything around it.
     pub(crate) fn circumstances(&self) -> Circumstances {
-        self.history.map_or_else(Circumstances::default, |history| circumstances(self.bundle, history))
+        self.circumstances_beside(&LogCauses::new())
+    }
+
+    /// The same, with what the logs of this replica and its siblings name as the cause: two that end alike for different
+    /// reasons are then no longer taken for one failure.
+    pub(crate) fn circumstances_beside(&self, logs: &LogCauses) -> Circumstances {
+        self.history.map_or_else(Circumstances::default, |history| circumstances(self.bundle, history, logs))
     }
 
     /// What the other replicas do.

@@ -12,12 +12,19 @@ const GROUPS_SHOWN: usize = 12;
 /// The whole page.
 pub(crate) fn render(summary: &Summary) -> String {
     let mut page = Page::default();
-    page.heading(&format!("{} cases of {} groups", summary.cases, summary.groups));
+    page.heading(&format!(
+        "{} of {}",
+        counted_word(summary.cases, "case", "cases"),
+        counted_word(summary.groups, "group", "groups")
+    ));
     let decisions: Vec<String> =
         summary.decisions.iter().map(|(decision, count)| format!("{decision} {count}")).collect();
     page.paragraph(&format!("Decisions: {}. The log said nothing in {}.", decisions.join(", "), summary.abstained));
     if summary.broken > 0 {
-        page.paragraph(&format!("{} lines were no cases and are not counted.", summary.broken));
+        page.paragraph(&match summary.broken {
+            1 => "1 line was no case of its own and is not counted.".to_owned(),
+            broken => format!("{broken} lines were no cases of their own and are not counted."),
+        });
     }
     page.heading("Local damage");
     let baselines = &summary.baselines;
@@ -54,7 +61,7 @@ pub(crate) fn render(summary: &Summary) -> String {
     }
     let more = groups.len().saturating_sub(GROUPS_SHOWN);
     if more > 0 {
-        page.paragraph(&format!("{more} more groups: --output json lists them."));
+        page.paragraph(&format!("{}: --output json lists them.", counted_word(more, "more group", "more groups")));
     }
     page.finish()
 }
@@ -97,6 +104,10 @@ fn causes(page: &mut Page, name: &str, figures: &CauseFigures) {
 
 fn counted(share: &Share) -> String {
     format!("{} of {} ({})", share.k, share.n, decimal(share.rate))
+}
+
+fn counted_word(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn decimal(value: Option<f64>) -> String {

@@ -10,13 +10,15 @@
 //!            missing: questions with the place and, where one shows it, the command that answers them
 //! log        `witness` only where the log alone counts as one of the two witnesses; `decisive` lines, the one that decides
 //!            first; `abstained` why the log says nothing; `reasons` with their exact share of the score in nats
-//! disk       null: no database was read
+//! disk       null: no data directory was given; else the report of `inspect` (`loopbreaker.dev/inspection/v1`), or where nobody
+//!            could look its outcome and an `error`; `directory` is where it was read
 //! peers      null: no samples were given
 //! advice     what to do next, in this order; `command` is null where no single command does it
 //! bundle     parts that were not given, and what was passed over
 //! ```
 //!
-//! Fields may be added; none is renamed or dropped within v1. Text out of logs has its control characters replaced.
+//! Fields may be added; none is renamed or dropped within v1. Control characters, and those that turn or hide text, are replaced in text
+//! out of logs and everywhere else stand as `\u` escapes.
 
 mod crash_loop;
 mod log;
@@ -30,7 +32,12 @@ use crash_loop::CrashLoopJson;
 use log::LogJson;
 use parts::{BundleJson, PeersJson, SubjectJson, VerdictJson};
 
-use crate::incident::{Incident, Step};
+use super::inspection_json::InspectionJson;
+use crate::{
+    disk_part::DiskPart,
+    incident::{Incident, Step},
+    words::escaped_json,
+};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -39,8 +46,7 @@ struct Report<'a> {
     crashloop: Option<CrashLoopJson>,
     verdict: VerdictJson<'a>,
     log: LogJson<'a>,
-    /// No command reads databases yet.
-    disk: Option<()>,
+    disk: Option<DiskJson>,
     peers: Option<PeersJson>,
     advice: Vec<AdviceJson<'a>>,
     bundle: BundleJson<'a>,
@@ -52,6 +58,34 @@ struct AdviceJson<'a> {
     command: Option<&'a str>,
 }
 
+#[derive(Serialize)]
+struct DiskJson {
+    directory: String,
+    #[serde(flatten)]
+    looked: LookedJson,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LookedJson {
+    Inspected(Box<InspectionJson>),
+    CouldNotLook { schema: &'static str, outcome: &'static str, error: String },
+}
+
+impl DiskJson {
+    fn of(disk: &DiskPart) -> Self {
+        let looked = match &disk.looked {
+            Ok(inspection) => LookedJson::Inspected(Box::new(InspectionJson::of(inspection))),
+            Err(why) => LookedJson::CouldNotLook {
+                schema: "loopbreaker.dev/inspection/v1",
+                outcome: chainstore::Outcome::CouldNotTell.name(),
+                error: why.clone(),
+            },
+        };
+        Self { directory: disk.label.clone(), looked }
+    }
+}
+
 /// Prints one report and a line break.
 pub(crate) fn write(incident: &Incident, pretty: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let report = Report {
@@ -60,16 +94,13 @@ pub(crate) fn write(incident: &Incident, pretty: bool, out: &mut dyn Write) -> a
         crashloop: CrashLoopJson::of(incident),
         verdict: VerdictJson::of(incident),
         log: LogJson::of(incident),
-        disk: None,
+        disk: incident.disk.as_ref().map(DiskJson::of),
         peers: PeersJson::of(&incident.evidence.siblings),
         advice: incident.advice.iter().map(advice).collect(),
         bundle: BundleJson::of(incident),
     };
-    if pretty {
-        serde_json::to_writer_pretty(&mut *out, &report)?;
-    } else {
-        serde_json::to_writer(&mut *out, &report)?;
-    }
+    let json = if pretty { serde_json::to_string_pretty(&report)? } else { serde_json::to_string(&report)? };
+    out.write_all(escaped_json(&json).as_bytes())?;
     Ok(out.write_all(b"\n")?)
 }
 

@@ -7,6 +7,7 @@ mod why;
 
 use diagnosis::{AppHashQuestion, CrashLoopReading, Siblings};
 
+use super::inspection_text;
 use super::page::{ALARM, COMMAND, FAINT, Page};
 use crate::{
     command_line::broken,
@@ -22,14 +23,21 @@ pub(crate) fn render(incident: &Incident, explain: bool) -> String {
     let mut page = Page::default();
     page.heading(&title(incident));
     page.styled(ALARM, "  ", "  ", &why::sentence(incident));
-    for reason in why::decision(incident) {
-        page.paragraph(&reason);
+    if incident.is_well() {
+        crash_loop::show(&mut page, incident);
+        unread(&mut page, incident, explain);
+    } else {
+        for reason in why::decision(incident) {
+            page.paragraph(&reason);
+        }
+        crash_loop::show(&mut page, incident);
+        crash_loop::by_kubernetes(&mut page, incident);
+        log::show(&mut page, incident, explain);
+        disk(&mut page, incident);
+        siblings(&mut page, incident);
+        vetoes(&mut page, incident);
+        missing(&mut page, incident, explain);
     }
-    crash_loop::show(&mut page, incident);
-    log::show(&mut page, incident, explain);
-    siblings(&mut page, incident);
-    vetoes(&mut page, incident);
-    missing(&mut page, incident, explain);
     if !incident.advice.is_empty() {
         page.heading("What to do next");
     }
@@ -43,7 +51,10 @@ fn title(incident: &Incident) -> String {
     let name = incident.instance.as_ref().map_or_else(
         || {
             let labels: Vec<&str> = incident.log.files.iter().map(|file| file.label.as_str()).collect();
-            format!("Log of a node: {}", labels.join(", "))
+            match (&incident.disk, labels.is_empty()) {
+                (Some(disk), true) => format!("Data of a node: {}", disk.label),
+                _ => format!("Log of a node: {}", labels.join(", ")),
+            }
         },
         ToString::to_string,
     );
@@ -83,8 +94,19 @@ fn missing(page: &mut Page, incident: &Incident, explain: bool) {
         let parts: Vec<&str> = origin.absent.iter().map(|part| part.as_str()).collect();
         page.paragraph(&format!("Not given: {}.", parts.join(", ")));
     }
-    if let Some(data) = &origin.data {
-        page.paragraph(&format!("Given but not looked at: {data}. Reading databases is not part of this version yet."));
+    unread(page, incident, explain);
+}
+
+/// Logs of the bundle that were not read, the first few.
+fn unread(page: &mut Page, incident: &Incident, explain: bool) {
+    const SHOWN: usize = 5;
+    let unread = &incident.origin.unread;
+    let shown = if explain { unread.len() } else { SHOWN.min(unread.len()) };
+    for text in unread.iter().take(shown) {
+        page.paragraph(&format!("{text}."));
+    }
+    if unread.len() > shown {
+        page.paragraph(&format!("… and {} more logs that were not read.", unread.len() - shown));
     }
 }
 
@@ -96,9 +118,22 @@ fn numbered(page: &mut Page, number: usize, step: &Step) {
 }
 
 /// A command stands apart, so that it can be marked and pasted whole.
-fn command(page: &mut Page, command: &str) {
+pub(super) fn command(page: &mut Page, command: &str) {
     for line in broken(command, COLUMNS, "       ") {
         page.as_it_stands(COMMAND, &line);
+    }
+}
+
+/// What the data directory says.
+fn disk(page: &mut Page, incident: &Incident) {
+    let Some(disk) = &incident.disk else { return };
+    page.heading(&format!("Disk: {}", disk.label));
+    match &disk.looked {
+        Ok(inspection) => {
+            page.paragraph(&inspection_text::verdict(inspection));
+            inspection_text::show(page, inspection);
+        }
+        Err(why) => page.paragraph(&format!("Could not look: {why}.")),
     }
 }
 
@@ -113,8 +148,13 @@ fn siblings(page: &mut Page, incident: &Incident) {
                 AppHashQuestion::SameImageDoesNot => "; but not with this replica's image",
                 AppHashQuestion::Unknown => "",
             };
-            let who = if *count == 1 { "One is" } else { "Several are" };
-            format!("{who} ahead and advancing ({count}), up to block {height}{image}.")
+            let does = match (*count == 1, incident.height_known) {
+                (true, true) => "One is ahead and advances",
+                (false, true) => "Several are ahead and advance",
+                (true, false) => "One advances",
+                (false, false) => "Several advance",
+            };
+            format!("{does} ({count}), up to block {height}{image}.")
         }
     };
     page.heading("Siblings");

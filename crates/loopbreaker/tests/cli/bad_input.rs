@@ -218,11 +218,39 @@ fn hostile_yaml() {
     }
     let many = Folder::new().with("objects/x.yaml", "---\n]\n".repeat(3_000)).with("logs/gaia-0/node.log", DAMAGED);
     let said = run(&["diagnose", &many.path().display().to_string()]);
-    assert_eq!((said.status, said.stderr.lines().count()), (0, 21));
+    assert_eq!((said.status, said.stderr.lines().count()), (0, 6));
     assert!(
-        said.stderr.ends_with("note: 2980 more were passed over (`--output json` lists them)\n"),
+        said.stderr.ends_with("note: … and 2995 more that cannot be read (`--output json` lists them)\n"),
         "{}",
         said.stderr
+    );
+}
+
+#[test]
+fn notes_of_one_kind_do_not_bury_those_of_another() {
+    let folder = (0..40)
+        .fold(Folder::new(), |folder, number| folder.with(&format!("logs/etc/file-{number:02}"), ""))
+        .with("objects/pod.json", sick("gaia-0").to_string())
+        .with("objects/x.yaml", "kind: Gizmo\napiVersion: x.io/v1\n---\n]\n");
+    let said = run(&["diagnose", &folder.path().display().to_string()]);
+    let lines: Vec<&str> = said.stderr.lines().collect();
+    assert_eq!(lines.len(), 8, "{}", said.stderr);
+    assert!(lines[0].contains("objects/x.yaml, document 2: skipped, cannot be read"), "{}", said.stderr);
+    assert!(lines[5].ends_with(
+        "file-04: ignored: expected CONTAINER.log, CONTAINER.previous.log or CONTAINER.crash-N.log, with or without .gz"
+    ));
+    assert_eq!(lines[6], "note: … and 35 more whose names tell no part of a bundle (`--output json` lists them)");
+    assert!(lines[7].ends_with("objects/x.yaml, document 1: skipped: kind Gizmo"), "{}", said.stderr);
+}
+
+#[test]
+fn a_log_alone_has_no_subject() {
+    let said = run_with(&["diagnose", "--log", "-", "--subject", "nobody"], DAMAGED);
+    assert_eq!((said.status, said.stdout.as_str()), (1, ""));
+    assert_eq!(
+        said.stderr,
+        "error: no subject `nobody`: all that is known is a log without a pod's name (standard input) (give the pod's \
+         object with `--pod FILE`, or leave `--subject` out)\n"
     );
 }
 

@@ -95,16 +95,6 @@ fn a_log_that_points_elsewhere_takes_the_testimony_back() {
 }
 
 #[test]
-fn a_data_directory_is_named_as_not_looked_at() {
-    let folder = with_pods(&["gaia-0"]).with("data/gaia-0/data/state.db/CURRENT", "MANIFEST-000001\n");
-    let report = diagnose(&folder, &[]).report();
-    assert_eq!(report["disk"], json!(null));
-    assert_eq!(report["bundle"]["data_not_read"], "data/gaia-0");
-    let text = run(&["diagnose", &folder.path().display().to_string()]).stdout;
-    assert!(text.contains("Given but not looked at: data/gaia-0. Reading databases is not part of this"), "{text}");
-}
-
-#[test]
 fn siblings_that_advance_are_told() {
     let peers = json!([
         {"pod": "gaia-1", "image_id": "gaia@sha256:11", "time": "2026-01-05T10:30:00Z", "height": "150", "catching_up": false},

@@ -73,6 +73,29 @@ fn a_broken_line_is_named_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_file_without_a_case_is_an_error() {
+    for text in ["", "\n \n"] {
+        let said = run_with(&["evaluate", "-"], text);
+        assert_eq!((said.status, said.stdout.as_str()), (1, ""));
+        assert_eq!(
+            said.stderr,
+            "error: -: holds no case (a case is a JSON object on one line: `loopbreaker evaluate --help`)\n"
+        );
+    }
+}
+
+#[test]
+fn a_case_that_stands_twice_counts_once() {
+    let text = format!("{}{}\n", cases(), case("a", "oom", "no", DISK_FULL));
+    let said = run_with(&["evaluate", "-", "--output", "json"], text);
+    assert_eq!(said.status, 1);
+    assert_eq!(said.stderr, "error: -, line 3: case a: line 1 has the same id (skipped; mend the line)\n");
+    let lines = said.reports();
+    assert_eq!(lines.len(), 3);
+    assert_eq!((&lines[2]["summary"]["cases"], &lines[2]["summary"]["broken"]), (&json!(2), &json!(1)));
+}
+
+#[test]
 fn a_bundle_is_looked_for_beside_the_cases() {
     let line = json!({"id": "a", "cause": "physical_corruption", "restore_fixes": "yes", "bundle": "incidents/a"});
     let folder = Folder::new()
@@ -93,7 +116,9 @@ fn a_bundle_is_looked_for_beside_the_cases() {
 #[test]
 fn the_development_incidents_beside_the_known_baselines() {
     let said = run(&["evaluate", "model/data/development.jsonl", "--output", "json"]);
-    assert_eq!((said.status, said.stderr.as_str()), (0, ""));
+    let note = "note: model/data/development.jsonl: 130 of 130 ids are those of known cases: these cases were used to \
+                train, their figures flatter\n";
+    assert_eq!((said.status, said.stderr.as_str()), (0, note));
     let lines = said.reports();
     let summary = &lines.last().expect("a summary")["summary"];
     assert_eq!(lines.len(), 131);
@@ -111,7 +136,7 @@ fn the_development_incidents_beside_the_known_baselines() {
 fn the_figures_for_people_fit_80_columns() {
     let said = run_with(&["evaluate", "-"], cases());
     assert_eq!(said.status, 0);
-    assert!(said.stdout.starts_with("2 cases of 1 groups\n"), "{}", said.stdout);
+    assert!(said.stdout.starts_with("2 cases of 1 group\n"), "{}", said.stdout);
     for line in said.stdout.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }

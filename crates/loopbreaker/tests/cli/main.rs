@@ -4,12 +4,16 @@
 
 mod bad_input;
 mod bundles;
+mod commands;
+mod disks;
 mod evaluates;
 mod examples;
+mod inspects;
 mod manners;
 mod memory;
 mod readme;
 mod samples;
+mod standing;
 
 use std::{
     fs,

@@ -59,6 +59,47 @@ fn a_logs_own_escapes_never_reach_the_terminal() {
 }
 
 #[test]
+fn marks_that_turn_or_hide_text_are_escaped_in_json() {
+    let log = DAMAGED.replace("checksum mismatch", "checksum \u{202e}mis\u{200b}match\u{2067}\u{feff}");
+    let said = run_with(&["diagnose", "--log", "-", "--output", "json"], log);
+    assert!(said.stdout.contains("\\u202e") || said.stdout.contains('\u{fffd}'), "{}", said.stdout);
+    let case = json!({"id": "a\u{202e}b", "cause": "oom", "restore_fixes": "no", "log": ""});
+    let judged = run_with(&["evaluate", "-", "--output", "json"], format!("{case}\n"));
+    assert!(judged.stdout.contains("\"a\\u202eb\""), "{}", judged.stdout);
+    for text in [said.stdout, judged.stdout] {
+        let turns = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        assert!(!text.contains(turns), "{text:?}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_named() {
+    for arguments in [
+        vec!["diagnose", "examples/cosmosfullnode-state-db"],
+        vec!["diagnose", "examples/cosmosfullnode-state-db", "--output", "json"],
+        vec!["evaluate", "model/data/development.jsonl", "--output", "json"],
+        vec!["evaluate", "model/data/development.jsonl"],
+        vec!["man"],
+        vec!["completions", "bash"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let output = Command::new(env!("CARGO_BIN_EXE_loopbreaker"))
+            .args(&arguments)
+            .current_dir(crate::root())
+            .stdout(full)
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8(output.stderr).expect("text");
+        let error = said.lines().last().unwrap_or_default();
+        assert_eq!(
+            (output.status.code(), error),
+            (Some(1), "error: standard output: cannot be written: No space left on device (os error 28)"),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
 fn several_logs_are_several_crashes() {
     let folder = Folder::new().with("1.log", "").with("2.log", DAMAGED);
     let (first, second) = (folder.name("1.log"), folder.name("2.log"));

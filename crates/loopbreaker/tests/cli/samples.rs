@@ -24,6 +24,22 @@ main.main()
 \t/go/src/main.go:16 +0x33
 ";
 
+/// Another application than its siblings'.
+pub(crate) const APP_HASH: &str = "\
+8:59PM INF starting node with ABCI CometBFT in-process module=server
+8:59PM ERR CONSENSUS FAILURE!!! err=\"wrong Block.Header.AppHash.  Expected 0AB1, got 5C2D\" module=consensus
+";
+
+/// A compiled contract that is gone.
+pub(crate) const WASM: &str = "\
+8:59PM INF starting node with ABCI CometBFT in-process module=server
+panic: Error calling the VM: Cache error: Error opening Wasm file for reading: No such file or directory (os error 2)
+
+goroutine 1 [running]:
+main.main()
+\t/go/src/main.go:16 +0x33
+";
+
 /// A pod whose container `node` crash-loops.
 pub(crate) fn sick(name: &str) -> Value {
     json!({

@@ -1,7 +1,8 @@
 //! What the objects tell: one sick pod, one more object or one change each.
 
 use diagnosis::{
-    Cause, Circumstances, ImageFreshness, Memory, NodeHealth, RollOut, SigningRisk, StartFailure, UpgradePlan, Victims,
+    Cause, Circumstances, ImageFreshness, InstanceName, Memory, NodeHealth, OtherVictims, RollOut, SigningRisk,
+    StartFailure, UpgradePlan, Victims, Workload,
 };
 
 use super::*;
@@ -24,7 +25,14 @@ const REASON: &str = "/status/containerStatuses/0/lastState/terminated/reason";
 
 #[test]
 fn one_pod_tells_only_how_it_ended() {
-    assert_eq!(around(sick("gaia-0")), Circumstances { memory: Memory::NotKilled, ..Circumstances::default() });
+    assert_eq!(
+        around(sick("gaia-0")),
+        Circumstances {
+            memory: Memory::NotKilled,
+            workload: Some(Workload::CosmosFullNode("gaia".to_owned())),
+            ..Circumstances::default()
+        }
+    );
 }
 
 #[test]
@@ -93,7 +101,9 @@ fn rollouts_beside_cosmos_operator() {
 #[test]
 fn victims() {
     let ill = around_all(&[sick("gaia-0"), sick("gaia-1"), well("gaia-2")]).victims;
-    assert_eq!(ill, Victims::Others(vec!["cosmos/gaia-1".to_owned()]));
+    let others = OtherVictims { same_exit_code: vec!["cosmos/gaia-1".to_owned()], ..OtherVictims::default() };
+    assert_eq!(others.to_string(), "also crash-loop with the same exit code: cosmos/gaia-1");
+    assert_eq!(ill, Victims::Others(others));
     assert_eq!(
         around_all(&[sick("gaia-0"), well("gaia-1")]).victims,
         Victims::Unknown,
@@ -106,6 +116,58 @@ fn victims() {
     assert_eq!(around_all(&[sick("gaia-0"), well("gaia-1"), of_others, owner()]).victims, Victims::Alone);
     let set = [of_stateful_set(sick("gaia-0"), "r"), of_stateful_set(well("gaia-1"), "r"), stateful_set("r", "r")];
     assert_eq!(around_all(&set).victims, Victims::Alone);
+}
+
+/// P7: the same failure is the same kind of container with the same exit code, and where both logs were read, one cause.
+#[test]
+fn p7_only_the_same_failure_makes_a_second_victim() {
+    const EXIT: &str = "/status/containerStatuses/0/lastState/terminated/exitCode";
+    const LAST: &str = "/status/containerStatuses/0/lastState";
+    let beside = |other: Value, causes: &[(&str, Cause)]| {
+        let name = |name: &str| InstanceName { namespace: "cosmos".to_owned(), name: name.to_owned() };
+        let logs = causes.iter().map(|(pod, cause)| (name(pod), *cause)).collect();
+        let mut folder = Folder::new();
+        for (index, object) in [sick("gaia-0"), other, owner()].iter().enumerate() {
+            folder = folder.with_object(&format!("{index:02}"), object);
+        }
+        let around = folder.bundle().subjects(Some("gaia-0")).expect("subjects")[0].circumstances_beside(&logs);
+        let victims = match around.victims {
+            Victims::Others(others) => others.to_string(),
+            other => format!("{other:?}"),
+        };
+        (victims, around.other_crash_loops.join(", "))
+    };
+    let no = String::new;
+    let same_code = || ("also crash-loop with the same exit code: cosmos/gaia-1".to_owned(), no());
+    let alike = || ("these fail the same way: cosmos/gaia-1".to_owned(), no());
+    let otherwise = |code: u8| ("Alone".to_owned(), format!("cosmos/gaia-1 (container node, exit {code})"));
+    let (damage, port) = (Cause::PhysicalCorruption, Cause::PortInUse);
+    let other_code = || with(sick("gaia-1"), EXIT, json!(1));
+    assert_eq!(beside(well("gaia-1"), &[]), ("Alone".to_owned(), no()));
+    assert_eq!(beside(sick("gaia-1"), &[]), same_code());
+    assert_eq!(beside(other_code(), &[]), otherwise(1));
+    assert_eq!(beside(sick("gaia-1"), &[("gaia-0", damage)]), same_code(), "one log says nothing of the other");
+    assert_eq!(beside(sick("gaia-1"), &[("gaia-0", damage), ("gaia-1", Cause::Unknown)]), same_code());
+    assert_eq!(beside(sick("gaia-1"), &[("gaia-0", damage), ("gaia-1", damage)]), alike());
+    assert_eq!(beside(other_code(), &[("gaia-0", damage), ("gaia-1", damage)]), alike(), "two logs name one cause");
+    assert_eq!(beside(sick("gaia-1"), &[("gaia-0", damage), ("gaia-1", port)]), otherwise(2));
+    let lost = with(sick("gaia-1"), LAST, json!({}));
+    let unknown = "also crash-loop, with an exit code that is not known: cosmos/gaia-1".to_owned();
+    assert_eq!(beside(lost, &[]), (unknown, no()));
+}
+
+#[test]
+fn the_workload() {
+    let owned = |kind: &str, name: &str| {
+        let pod = with(sick("gaia-0"), "/metadata/ownerReferences/0/kind", json!(kind));
+        around(with(pod, "/metadata/ownerReferences/0/name", json!(name))).workload
+    };
+    assert_eq!(owned("CosmosFullNode", "gaia"), Some(Workload::CosmosFullNode("gaia".to_owned())));
+    assert_eq!(owned("StatefulSet", "gaia"), Some(Workload::StatefulSet("gaia".to_owned())));
+    assert_eq!(owned("ReplicaSet", "gaia"), None);
+    for hostile in ["$(b)", "a;b", "-n", "a b", "", "a\nb"] {
+        assert_eq!(owned("StatefulSet", hostile), None, "{hostile:?}");
+    }
 }
 
 #[test]
@@ -223,29 +285,77 @@ fn evictions() {
     );
 }
 
+fn with_command(command: Value, args: Value) -> SigningRisk {
+    let pod = with(sick("gaia-0"), "/spec/containers/0/command", command);
+    around(with(pod, "/spec/containers/0/args", args)).signing
+}
+
+/// P10: an argument clears a node only where it is, word for word, what the node gets.
 #[test]
-fn signing() {
-    let with_args = |args: Value| around(with(sick("gaia-0"), "/spec/containers/0/args", args)).signing;
-    assert_eq!(with_args(json!([])), SigningRisk::Unknown);
+fn p10_a_signers_address_in_full_clears_the_node() {
     for args in [
         json!(["start", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]),
         json!(["start", "--priv_validator_laddr=tcp://0.0.0.0:1234"]),
-        json!(["start", "--priv-validator-laddr=tcp://0.0.0.0:1234"]),
-        json!(["-c", "exec gaiad start --priv-validator-laddr tcp://0.0.0.0:1234 --home /x"]),
+        json!(["start", "--priv-validator-laddr=tcp://[::]:1234", "--home", "/x"]),
+        json!(["start", "--home", "/x", "--priv_validator_laddr", "unix:///run/signer.sock"]),
+        json!(["start", "--trace", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]),
     ] {
-        assert_eq!(with_args(args.clone()), SigningRisk::NeverSigns, "{args}");
+        assert_eq!(with_command(json!(["gaiad"]), args.clone()), SigningRisk::NeverSigns, "{args}");
     }
+    let guarded = json!(["loopbreaker", "guard", "--", "gaiad"]);
+    let args = json!(["start", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]);
+    assert_eq!(with_command(guarded, args), SigningRisk::NeverSigns);
+}
+
+/// P10: whatever else stands there refuses.
+#[test]
+fn p10_a_signers_address_that_may_be_none_clears_nothing() {
+    let unknown = |command: Value, args: Value| {
+        assert_eq!(with_command(command.clone(), args.clone()), SigningRisk::Unknown, "{command} {args}");
+    };
+    for script in [
+        "osmosisd start --priv_validator_laddr $LADDR",
+        "osmosisd start --priv_validator_laddr && sleep 1",
+        "exec gaiad start --priv-validator-laddr tcp://0.0.0.0:1234 --home /x",
+        "# gaiad start --priv_validator_laddr tcp://0.0.0.0:1234\ngaiad start",
+    ] {
+        unknown(json!(["sh"]), json!(["-c", script]));
+        unknown(json!(["/bin/bash", "-c"]), json!([script]));
+        unknown(json!(["entrypoint"]), json!(["-c", script]));
+        unknown(json!([script]), json!([]));
+    }
+    let address = "tcp://0.0.0.0:1234";
+    unknown(json!(["/bin/sh", "run.sh"]), json!(["start", "--priv_validator_laddr", address]));
     for args in [
+        json!([]),
+        json!(["--priv_validator_laddr", "", "start"]),
+        json!(["--priv_validator_laddr", address]),
         json!(["start", "--priv_validator_laddr="]),
         json!(["start", "--priv_validator_laddr", ""]),
         json!(["start", "--priv_validator_laddr=\"\""]),
         json!(["start", "--priv_validator_laddr", "--home"]),
         json!(["start", "--priv_validator_laddr"]),
-        json!(["start", "--priv_validator_key_file=x"]),
+        json!(["start", "--priv_validator_laddr", "tcp://"]),
+        json!(["start", "--priv_validator_laddr", "0"]),
+        json!(["start", "--priv_validator_laddr", "$(LADDR)"]),
+        json!(["start", "--priv_validator_laddr", "tcp://$(HOST):1234"]),
+        json!(["start", "--priv_validator_laddr", "tcp://a b"]),
+        json!(["start", "--priv_validator_laddr", address, "--priv_validator_laddr="]),
+        json!(["start", "--moniker", "--priv_validator_laddr", address]),
+        json!(["start", "--", "--priv_validator_laddr", address]),
+        json!(["start", "--priv_validator_key_file", address]),
     ] {
-        assert_eq!(with_args(args.clone()), SigningRisk::Unknown, "{args}");
+        unknown(json!(["gaiad"]), args);
     }
-    let sentry = around_all(&[sick("gaia-0"), with(owner(), "/spec/type", json!("Sentry"))]);
-    assert_eq!(sentry.signing, SigningRisk::NeverSigns);
+}
+
+#[test]
+fn p10_a_sentry_never_signs_by_its_owners_word() {
+    let under = |node_type: &str, pod: Value| around_all(&[pod, with(owner(), "/spec/type", json!(node_type))]).signing;
+    let labelled = || with(sick("gaia-0"), "/metadata/labels/cosmos.strange.love~1type", json!("Sentry"));
+    assert_eq!(under("Sentry", sick("gaia-0")), SigningRisk::NeverSigns);
+    assert_eq!(under("FullNode", labelled()), SigningRisk::Unknown, "the owner has changed its mind");
     assert_eq!(around_all(&[sick("gaia-0"), owner()]).signing, SigningRisk::Unknown);
+    let by_hand = with(labelled(), "/metadata/ownerReferences/0/kind", json!("StatefulSet"));
+    assert_eq!(around(by_hand).signing, SigningRisk::Unknown, "anybody can write a label");
 }

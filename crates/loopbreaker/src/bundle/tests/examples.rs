@@ -2,6 +2,7 @@
 
 use diagnosis::{
     Circumstances, ContainerRole, CrashLoop, CrashLoopReading, Height, Memory, Siblings, StartFailure, UpgradePlan,
+    Workload,
 };
 
 use super::*;
@@ -27,7 +28,9 @@ fn agoric_mainnet_fullnode_0() {
     assert_eq!(subjects[0].instance.to_string(), "strangelove/agoric-mainnet-fullnode-0");
     let found = looping(&subjects[0]);
     assert_eq!((found.container.as_str(), found.crashes), ("node", 100));
-    assert_eq!(subjects[0].circumstances(), Circumstances { memory: Memory::NotKilled, ..Circumstances::default() });
+    let workload = Some(Workload::CosmosFullNode("agoric-mainnet-fullnode".to_owned()));
+    let expected = Circumstances { memory: Memory::NotKilled, workload, ..Circumstances::default() };
+    assert_eq!(subjects[0].circumstances(), expected);
     assert_eq!(subjects[0].siblings(), Siblings::Unknown);
     let no_failure: Option<StartFailure> = None;
     assert_eq!(subjects[0].circumstances().start_failure, no_failure);
@@ -55,8 +58,12 @@ fn cosmosfullnode_state_db() {
         subject.logs.iter().map(|log| (log.container.as_str(), log.run)).collect::<Vec<_>>(),
         [("node", LogRun::Previous)]
     );
-    let expected =
-        Circumstances { memory: Memory::NotKilled, upgrade: UpgradePlan::NotDue, ..Circumstances::default() };
+    let expected = Circumstances {
+        memory: Memory::NotKilled,
+        upgrade: UpgradePlan::NotDue,
+        workload: Some(Workload::CosmosFullNode("lab".to_owned())),
+        ..Circumstances::default()
+    };
     assert_eq!(subject.circumstances(), expected, "the revision labels differ, but nothing is rolled out");
     assert_eq!((subject.owner_height("lab-0"), subject.owner_height("lab-1")), (Some(Height(194)), Some(Height(137))));
     assert_eq!(subject.siblings(), Siblings::Unknown, "one number of each shows no advance");

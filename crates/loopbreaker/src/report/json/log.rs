@@ -6,7 +6,7 @@ use crashlog::{
     model::Model,
     nearest::nearest,
 };
-use diagnosis::{Cause, LogOpinion, LogReading, Probability, Symptom, Testimony};
+use diagnosis::{Cause, LogOpinion, Probability, Symptom, Testimony};
 use serde::Serialize;
 
 use crate::{
@@ -167,10 +167,7 @@ fn file(file: &FileOpinion) -> FileJson<'_> {
         witness: opinion.is_some_and(testifies),
         cause: opinion.map_or(Cause::Unknown, |opinion| opinion.cause),
         probability: opinion.map_or(Probability::ZERO, |opinion| opinion.probability).as_f64(),
-        abstained: match &file.reading {
-            LogReading::Abstained(reason) => Some(reason.in_words()),
-            LogReading::NotRead | LogReading::Read(_) => None,
-        },
+        abstained: file.abstained(),
         no_testimony: file.no_testimony.as_deref(),
         incomplete: file.gap.as_deref(),
         bytes: file.bytes,

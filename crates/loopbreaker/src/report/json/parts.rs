@@ -3,7 +3,7 @@
 use diagnosis::{AppHashQuestion, Cause, InstanceName, Observation, Row, Siblings, Veto, Witness};
 use serde::Serialize;
 
-use crate::{incident::Incident, words::clean};
+use crate::{incident::Incident, standing::KubernetesWord, words::clean};
 
 #[derive(Serialize)]
 pub(super) struct SubjectJson {
@@ -60,12 +60,33 @@ pub(super) struct VerdictJson<'a> {
     /// The row of the judge's table that gave the decision, before vetoes.
     row: &'static str,
     reason: &'static str,
+    /// Kubernetes' own word, where the cause comes from it and not from a log.
+    kubernetes: Option<KubernetesJson>,
     other_cause: Option<Cause>,
     witnesses: Vec<&'static str>,
     vetoes: Vec<String>,
     /// Circumstances nobody looked at.
     unseen: &'a [&'static str],
     missing: Vec<MissingJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct KubernetesJson {
+    container: String,
+    place: &'static str,
+    reason: String,
+    message: Option<String>,
+    image: String,
+}
+
+fn kubernetes(word: &KubernetesWord) -> KubernetesJson {
+    KubernetesJson {
+        container: clean(&word.container),
+        place: word.place,
+        reason: clean(&word.reason),
+        message: word.message.as_deref().map(clean),
+        image: clean(&word.image),
+    }
 }
 
 #[derive(Serialize)]
@@ -83,7 +104,8 @@ impl<'a> VerdictJson<'a> {
             probability: verdict.probability.as_f64(),
             decision: verdict.decision.as_str(),
             row: row(verdict.row),
-            reason: verdict.row.reason(),
+            reason: incident.reason(),
+            kubernetes: incident.word.as_ref().map(kubernetes),
             other_cause: verdict.other_cause,
             witnesses: verdict.witnesses.iter().copied().map(Witness::as_str).collect(),
             vetoes: verdict.vetoes.iter().map(|veto| format!("{}: {}", word(veto), clean(&veto.to_string()))).collect(),
@@ -165,17 +187,11 @@ impl PeersJson {
 pub(super) struct BundleJson<'a> {
     absent: Vec<&'static str>,
     notes: &'a [String],
-    /// A data directory that was not read.
-    data_not_read: Option<&'a str>,
 }
 
 impl<'a> BundleJson<'a> {
     pub(super) fn of(incident: &'a Incident) -> Self {
         let origin = &incident.origin;
-        Self {
-            absent: origin.absent.iter().map(|part| part.as_str()).collect(),
-            notes: &origin.notes,
-            data_not_read: origin.data.as_deref(),
-        }
+        Self { absent: origin.absent.iter().map(|part| part.as_str()).collect(), notes: &origin.notes }
     }
 }

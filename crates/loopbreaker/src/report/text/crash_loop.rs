@@ -20,11 +20,15 @@ pub(super) fn show(page: &mut Page, incident: &Incident) {
         }
         CrashLoopReading::NotLooping => {
             page.heading("Crash loop");
-            page.paragraph("None: no container died three times without progress in between.");
+            page.paragraph(&calm(incident));
         }
         CrashLoopReading::Looping(found) => {
             page.heading("Crash loop");
+            let runs = incident.running_node().is_some_and(|node| node.name == found.container);
             page.paragraph(&facts(found));
+            if runs {
+                page.paragraph("It runs at the moment; whether it stays up, a later look tells.");
+            }
         }
     }
     let Some(pod) = &incident.pod else { return };
@@ -41,6 +45,42 @@ pub(super) fn show(page: &mut Page, incident: &Incident) {
     places.extend(incident.chain_id.as_ref().map(|chain| format!("chain {chain}")));
     if !places.is_empty() {
         page.styled(FAINT, "  ", "  ", &places.join(", "));
+    }
+}
+
+/// What a node that does not crash-loop does.
+fn calm(incident: &Incident) -> String {
+    let Some(node) = incident.running_node().filter(|node| node.restarts > 0) else {
+        return "None: no container died three times without progress in between.".to_owned();
+    };
+    let times = if node.restarts == 1 { "once".to_owned() } else { format!("{} times", node.restarts) };
+    let mut said = format!("Container {} restarted {times}", node.name);
+    if let Some(run) = &node.last_run {
+        let ran = run.seconds().map_or_else(|| "of unknown length".to_owned(), duration);
+        let _ = write!(said, "; last run {ran}, exit {}", run.exit.code);
+        if !matches!(run.reason.as_str(), "" | "Error") {
+            let _ = write!(said, ", {}", run.reason);
+        }
+    }
+    let since = match node.state {
+        ContainerState::Running { since: Some(since) } => format!(" since {since}"),
+        _ => String::new(),
+    };
+    let _ = write!(said, ". It runs at the moment{since}; whether it stays up, a later look tells.");
+    said
+}
+
+/// Kubernetes' own word as the fact that decides.
+pub(super) fn by_kubernetes(page: &mut Page, incident: &Incident) {
+    let Some(word) = &incident.word else { return };
+    page.heading("What Kubernetes says");
+    let exit = word.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
+    page.styled(FAINT, "  ", "  ", &format!("container {}, {}: {}{exit}", word.container, word.place, word.reason));
+    if let Some(message) = &word.message {
+        page.quote(&message.replace(['\n', '\t'], " "), &(0..0), 3);
+    }
+    if word.cannot_start && !word.message.as_ref().is_some_and(|message| message.contains(&word.image)) {
+        page.paragraph(&format!("Its image is {}.", word.image));
     }
 }
 
@@ -85,13 +125,22 @@ fn others(pod: &Observation, reading: &CrashLoopReading) -> String {
         if is_init(container) && container.last_run.as_ref().is_some_and(|run| run.exit.code == 0) {
             completed.push(container.name.to_string());
         } else {
-            said.push(format!("{} {}", container.name, doing(container)));
+            let restarts = match container.restarts {
+                0 => String::new(),
+                1 => ", 1 restart".to_owned(),
+                restarts => format!(", {restarts} restarts"),
+            };
+            said.push(format!("{} {}{restarts}", container.name, doing(container)));
         }
     }
     if !completed.is_empty() {
         said.push(format!("init containers completed: {}", completed.join(", ")));
     }
-    if said.is_empty() { String::new() } else { format!("Beside it: {}.", said.join("; ")) }
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!("{}: {}.", if dying.is_some() { "Beside it" } else { "Containers" }, said.join("; "))
+    }
 }
 
 fn is_init(container: &ContainerFacts) -> bool {

@@ -87,10 +87,11 @@ fn elsewhere(page: &mut Page, log: &LogPart, chosen: &Chosen, explain: bool) {
     for file in others.take(shown) {
         match (&file.reading, &file.decisive) {
             (LogReading::Read(_), Some(line)) => quoted(page, &file.label, line, explain),
-            (LogReading::Abstained(why), _) => {
-                page.styled(FAINT, "  ", "  ", &format!("{}: {}", file.label, why.in_words()));
+            _ => {
+                if let Some(why) = file.abstained() {
+                    page.styled(FAINT, "  ", "  ", &format!("{}: {why}", file.label));
+                }
             }
-            _ => {}
         }
     }
 }

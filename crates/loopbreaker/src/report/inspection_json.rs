@@ -1,0 +1,186 @@
+//! The JSON of `inspect`, and `disk` in that of `diagnose`. *No client.* `loopbreaker.dev/inspection/v1`:
+//!
+//! ```text
+//! schema      the name of this format
+//! outcome     intact, damaged, inconsistent or could_not_tell; of everything together
+//! databases   name (without `.db`), path below the inspected directory, engine (null where there is none or several), outcome,
+//!             tables, bytes; findings: what is wrong; notes: what is harmless; untold: why something could not be told;
+//!             next_open: what the engine would do at its next open, null where it would simply open (or nobody could tell)
+//! findings    the same for what belongs to none of these databases; with notes and untold
+//! heights     null in each field that was not read
+//! start       whether the node starts from these heights (null: could not be told), in words
+//! chain_id    null where it was not read
+//! bytes_read  of files, second reads included
+//! seconds     how long it took
+//! ```
+//!
+//! A finding: kind, severity, database, file, offset, expected, computed, attribution (null where nothing fits), detail. Fields
+//! may be added; none is renamed or dropped within v1. Foreign text has its control characters replaced.
+
+use chainstore::{Attribution, Checks, DatabaseReport, Finding, Inspection, Level, NodeReport, Prediction, Severity};
+use serde::Serialize;
+
+use crate::words::clean;
+
+#[derive(Serialize)]
+pub(crate) struct InspectionJson {
+    schema: &'static str,
+    outcome: &'static str,
+    databases: Vec<DatabaseJson>,
+    findings: Vec<FindingJson>,
+    notes: Vec<FindingJson>,
+    untold: Vec<String>,
+    heights: HeightsJson,
+    start: Option<StartJson>,
+    chain_id: Option<String>,
+    bytes_read: u64,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct DatabaseJson {
+    name: String,
+    path: String,
+    engine: Option<&'static str>,
+    outcome: &'static str,
+    tables: u64,
+    bytes: u64,
+    findings: Vec<FindingJson>,
+    notes: Vec<FindingJson>,
+    untold: Vec<String>,
+    next_open: Option<NextOpenJson>,
+}
+
+#[derive(Serialize)]
+struct FindingJson {
+    kind: &'static str,
+    severity: &'static str,
+    database: String,
+    file: String,
+    offset: Option<u64>,
+    expected: Option<String>,
+    computed: Option<String>,
+    attribution: Option<String>,
+    detail: String,
+}
+
+#[derive(Serialize)]
+struct NextOpenJson {
+    opens: bool,
+    error: Option<String>,
+    dropped_bytes: u64,
+    lost_keys: Option<u64>,
+    kept_keys: Option<u64>,
+    deleted_tables: Vec<String>,
+    summary: String,
+}
+
+#[derive(Serialize, Default)]
+struct HeightsJson {
+    application: Option<u64>,
+    state: Option<u64>,
+    blockstore: Option<u64>,
+    blockstore_base: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct StartJson {
+    starts: Option<bool>,
+    detail: String,
+}
+
+impl InspectionJson {
+    pub(crate) fn of(inspection: &Inspection) -> Self {
+        let node = inspection.node.as_ref();
+        let (findings, notes) = findings(&inspection.checks);
+        Self {
+            schema: "loopbreaker.dev/inspection/v1",
+            outcome: inspection.outcome.name(),
+            databases: inspection.databases.iter().map(database).collect(),
+            findings,
+            notes,
+            untold: untold(&inspection.checks),
+            heights: node.map(heights).unwrap_or_default(),
+            start: node
+                .and_then(|node| node.start.as_ref())
+                .map(|start| StartJson { starts: start.starts(), detail: clean(&start.to_string()) }),
+            chain_id: node.and_then(|node| node.chain_id.as_deref()).map(clean),
+            bytes_read: inspection.bytes_read,
+            seconds: inspection.took.as_secs_f64(),
+        }
+    }
+}
+
+fn database(report: &DatabaseReport) -> DatabaseJson {
+    let (findings, notes) = findings(&report.checks);
+    DatabaseJson {
+        name: clean(report.name.as_str()),
+        path: clean(&report.path.to_string_lossy()),
+        engine: report.engine.map(chainstore::Engine::name),
+        outcome: report.outcome.name(),
+        tables: report.tables,
+        bytes: report.bytes,
+        findings,
+        notes,
+        untold: untold(&report.checks),
+        next_open: report.prediction.as_ref().map(next_open),
+    }
+}
+
+/// What is wrong, and what is harmless.
+fn findings(checks: &Checks) -> (Vec<FindingJson>, Vec<FindingJson>) {
+    let (wrong, notes): (Vec<&Finding>, Vec<&Finding>) =
+        checks.findings.iter().partition(|finding| finding.severity() > Severity::Note);
+    (wrong.into_iter().map(finding).collect(), notes.into_iter().map(finding).collect())
+}
+
+fn untold(checks: &Checks) -> Vec<String> {
+    checks.untold.iter().map(|reason| clean(&reason.to_string())).collect()
+}
+
+fn finding(finding: &Finding) -> FindingJson {
+    FindingJson {
+        kind: finding.kind.name(),
+        severity: severity(finding.severity()),
+        database: clean(finding.database.as_str()),
+        file: clean(&finding.file.to_string_lossy()),
+        offset: finding.offset,
+        expected: finding.expected.as_deref().map(clean),
+        computed: finding.computed.as_deref().map(clean),
+        attribution: (finding.attribution != Attribution::Unknown).then(|| clean(&finding.attribution.to_string())),
+        detail: clean(&finding.detail),
+    }
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::CouldNotTell => "could_not_tell",
+        Severity::Misconfiguration => "misconfiguration",
+        Severity::HostSick => "host_sick",
+        Severity::Inconsistency => "inconsistency",
+        Severity::Damage => "damage",
+    }
+}
+
+fn next_open(prediction: &Prediction) -> NextOpenJson {
+    NextOpenJson {
+        opens: prediction.open.is_ok(),
+        error: prediction.open.as_ref().err().map(|words| clean(words)),
+        dropped_bytes: prediction.dropped_bytes,
+        lost_keys: prediction.lost_keys,
+        kept_keys: prediction.kept_keys,
+        deleted_tables: prediction.deleted_tables.iter().map(|name| clean(name)).collect(),
+        summary: clean(&prediction.summary),
+    }
+}
+
+fn heights(node: &NodeReport) -> HeightsJson {
+    let heights = node.heights;
+    HeightsJson {
+        application: heights.application.height(),
+        state: heights.state.height(),
+        blockstore: heights.blockstore.height(),
+        blockstore_base: Level::height(heights.blockstore_base),
+    }
+}
