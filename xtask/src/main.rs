@@ -1,6 +1,8 @@
 //! The project's own chores, one file a command: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask train`.
 
+mod bench;
 mod fuzz;
+mod peers;
 mod session;
 mod test;
 mod tidy;
@@ -25,6 +27,9 @@ enum Chore {
     Test(test::Options),
     /// Check the rules of the house that no compiler knows
     Tidy,
+    /// Measure beside the real engines; needs Go
+    #[command(subcommand)]
+    Bench(bench::What),
     /// Train the log model from its data; --report measures it leave-one-group-out
     Train(train::Options),
 }
@@ -32,6 +37,7 @@ enum Chore {
 fn main() -> ExitCode {
     match Arguments::parse().chore {
         Chore::Test(options) => test::run(&options),
+        Chore::Bench(what) => bench::run(&what),
         Chore::Train(options) => train::run(&options),
         Chore::Tidy => exit_status(&tidy::check()),
     }
