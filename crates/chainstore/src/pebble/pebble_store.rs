@@ -168,10 +168,13 @@ impl Store for PebbleStore {
         &self.checks
     }
 
-    fn tables(&self) -> Vec<TableRef> {
-        let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_> {
+        let quick = self.place.depth == Depth::Quick;
         let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
-        there.map(|(index, table)| TableRef { index, file: names::table(table.number), bytes: bytes(table) }).collect()
+        Box::new(there.map(move |(index, table)| {
+            let bytes = if quick { 0 } else { table.bytes };
+            TableRef { index, file: names::table(table.number), bytes }
+        }))
     }
 
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
