@@ -100,7 +100,7 @@ impl PebbleStore {
         if !self.manifest_was_read {
             return;
         }
-        self.checks.extend(trace::read(&self.place, &self.entry, &self.version, self.tables.len()));
+        self.checks.extend(trace::read(&self.place, &self.entry, &self.version, &self.options, self.tables.len()));
         self.miss_wal();
         let unreferenced = self.unreferenced();
         if !unreferenced.is_empty() {
@@ -145,7 +145,7 @@ impl PebbleStore {
             wal::read(&self.place, version, &self.options, |write| memory.put(write.key, write.trailer, write.value));
         // Damage in a WAL is a finding; the view shows what the engine would be left with. What could not be read at all
         // must not pass as an absent key.
-        if let Some(reason) = report.checks.untold.into_iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))) {
+        if let Some(reason) = report.unread() {
             return Err(ViewError::CouldNotTell(reason));
         }
         memory.sort();
