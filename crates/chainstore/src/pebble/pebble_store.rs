@@ -39,7 +39,7 @@ impl PebbleStore {
     /// Follows the entry point and replays the MANIFEST. An error is a format that is not read.
     pub(crate) fn open(place: Place) -> Result<Self, Reason> {
         let mut checks = Checks::default();
-        let entry = entry::follow(&place, &mut checks)?;
+        let mut entry = entry::follow(&place, &mut checks)?;
         let options = options::read(&place, &mut checks);
         let mut replay = Replay::default();
         let mut manifest_was_read = false;
@@ -53,6 +53,10 @@ impl PebbleStore {
             }
         }
         let Replay { version, report, refused } = replay;
+        let names_tables = !version.tables.is_empty() || report.dropped_by_damage > 0 || !manifest_was_read;
+        if let Some(finding) = entry.judge_format(&place, names_tables) {
+            checks.add(finding);
+        }
         let malformed = manifest_was_read && version.is_malformed();
         let refused = entry
             .refused
