@@ -173,13 +173,15 @@ fn broken(place: &Place, current: &Pointer) -> Check {
             "CURRENT is not there, but the database's other files are".to_owned(),
         )
         .into(),
-        Pointer::Absent => Finding::new(
-            FindingKind::NoDatabase,
-            &place.database,
-            place.dir.path(),
-            "no database: the engine would begin an empty one here",
-        )
-        .into(),
+        Pointer::Absent => {
+            let begun = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
+            let detail = if begun {
+                "no database: its making was cut short before it held anything"
+            } else {
+                "no database: the engine would begin an empty one here"
+            };
+            Finding::new(FindingKind::NoDatabase, &place.database, place.dir.path(), detail).into()
+        }
         Pointer::Unreadable(reason) => reason.clone().into(),
     }
 }

@@ -243,7 +243,12 @@ fn broken(place: &Place, file: &str, pointer: &Pointer) -> Check {
             .by(flip())
             .into(),
         Pointer::Absent => {
-            let detail = "no database: the engine would begin an empty one here";
+            let begun = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
+            let detail = if begun {
+                "no database: its making was cut short before it held anything"
+            } else {
+                "no database: the engine would begin an empty one here"
+            };
             Finding::new(FindingKind::NoDatabase, &place.database, place.dir.path(), detail).into()
         }
         Pointer::Unreadable(reason) => reason.clone().into(),
