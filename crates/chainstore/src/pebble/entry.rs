@@ -98,7 +98,8 @@ pub(crate) fn follow(place: &Place, checks: &mut Checks) -> Result<EntryPoint, R
         Some(Name::Manifest(number)) => Some(number),
         _ => None,
     });
-    let mut entry = EntryPoint { format, fallback: fallback.max(), refused, ..EntryPoint::default() };
+    let fallback = fallback.max().filter(|_| holds_data(place));
+    let mut entry = EntryPoint { format, fallback, refused, ..EntryPoint::default() };
     let by_marker = format >= MANIFEST_MARKER;
     let (file, pointer) = if by_marker {
         ("marker.manifest", manifest_marker.as_ref().map_or(Pointer::Absent, |value| named(place, value)))

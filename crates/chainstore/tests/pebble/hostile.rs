@@ -213,7 +213,10 @@ fn a_first_start_cut_short() {
             let dir = home.path().join("state.db");
             std::fs::create_dir(&dir).unwrap();
             for name in files {
-                let content = std::fs::read(first.join(name)).unwrap_or_default();
+                let content = match *name {
+                    "CURRENT" => b"MANIFEST-000001\n".to_vec(),
+                    name => std::fs::read(first.join(name)).unwrap_or_default(),
+                };
                 std::fs::write(dir.join(name), &content[..content.len().min(cut)]).unwrap();
             }
             let report = kit::report(&dir, depth);
@@ -234,6 +237,8 @@ fn a_first_start_cut_short() {
     row(&["LOCK", manifest, pointer, wal, format, options], usize::MAX, Intact, &[]);
     // Version 1 has CURRENT instead, and no marker.
     row(&["LOCK", manifest, "CURRENT.000001.dbtmp"], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, "CURRENT"], 39, Intact, &[]);
+    row(&["LOCK", manifest, "CURRENT", wal], 39, Intact, &[]);
     // A WAL comes after the pointer, so that here somebody has taken the pointer away.
     row(&["LOCK", manifest, wal, options], usize::MAX, Damaged, &["entry_point_missing"]);
 }
