@@ -18,6 +18,8 @@ pub(crate) mod block_checker;
 
 pub(crate) mod framing;
 
+pub(crate) mod log_end;
+
 pub(crate) mod broken_chunk;
 
 pub(crate) mod records;

@@ -192,21 +192,24 @@ fn line(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes.strip_suffix(b"\n")?).ok().map(str::trim)
 }
 
-/// The one bit of `CURRENT` whose flip makes it name a MANIFEST that is there.
+/// The one bit of `CURRENT` whose flip makes it name a MANIFEST that is there, of several the newest.
 fn flip(place: &Place) -> Attribution {
     let bytes = place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)).unwrap_or_default();
+    let mut newest = None;
     for (at, byte) in bytes.iter().enumerate().take(64) {
         for bit in 0..8_u8 {
             let mut repaired = bytes.clone();
             if let Some(broken) = repaired.get_mut(at) {
                 *broken = byte ^ (1 << bit);
             }
-            if matches!(line(&repaired).map(|name| named(place, name)), Some(Pointer::Names(_))) {
-                return Attribution::SingleBitFlip { offset: at as u64, bit };
+            if let Some(Pointer::Names(number)) = line(&repaired).map(|name| named(place, name))
+                && newest.as_ref().is_none_or(|(known, _)| *known < number)
+            {
+                newest = Some((number, Attribution::SingleBitFlip { offset: at as u64, bit }));
             }
         }
     }
-    Attribution::Unknown
+    newest.map(|(_, flip)| flip).unwrap_or_default()
 }
 
 /// The engine's own words, shortened.

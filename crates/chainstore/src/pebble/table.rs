@@ -11,9 +11,9 @@ use crate::lsm::live_table::LiveTable;
 use crate::lsm::row_block::{RowBlock, TopBits};
 use crate::lsm::unpack::unpack_pebble;
 use crate::pebble::footer::{self, Footer, VALUE_PREFIX};
-use crate::pebble::format;
 use crate::pebble::key_order::{Expected, KeyOrder, Sums};
 use crate::pebble::layout::{Metaindex, Properties, ValueIndex};
+use crate::pebble::{format, format_flip};
 use crate::store::{Depth, Place, Scratch};
 use crate::{Attribution, Check, Checks, CutError, Finding, FindingKind};
 
@@ -55,13 +55,17 @@ pub(crate) fn check(
         return checks;
     }
     file.will_read_all();
-    let Scratch { window, unpacked } = scratch;
     let footer_flip = || footer::attribute(place, file, table.bytes, newest_format);
-    let blocks = BlockChecker::new(place, file, window, footer.checksum, unpack_pebble, &footer_flip)
-        .with_consequence(if circumstances.by_v1 { DROPPED } else { "" });
-    let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
-    let order = KeyOrder::default();
-    Reader { table, blocks, unpacked, footer, order, suspicious, others: Vec::new(), last: None }.run()
+    let mut read = |footer: Footer| {
+        let Scratch { window, unpacked } = &mut *scratch;
+        let blocks = BlockChecker::new(place, file, window, footer.checksum, unpack_pebble, &footer_flip)
+            .with_consequence(if circumstances.by_v1 { DROPPED } else { "" });
+        let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
+        let order = KeyOrder::default();
+        Reader { table, blocks, unpacked, footer, order, suspicious, others: Vec::new(), last: None }.run()
+    };
+    let checks = read(footer);
+    format_flip::explain(checks, footer, newest_format, read)
 }
 
 /// The engine compares the size with the MANIFEST's before it opens; neither shorter nor longer will do.

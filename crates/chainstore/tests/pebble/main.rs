@@ -4,6 +4,8 @@
 #[path = "../leveldb/kit.rs"]
 mod kit;
 
+mod bench;
+
 mod fixtures;
 
 mod exhaustive;
