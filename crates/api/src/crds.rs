@@ -1,4 +1,4 @@
-//! Our own kinds as CustomResourceDefinitions. *No client.*
+//! Our own kinds as the definitions that an API server takes. *No client.*
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;

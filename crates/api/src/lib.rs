@@ -8,6 +8,7 @@
 //! `loopbreaker crds` prints what [`crds`] gives; `config/crd/` holds the same text, and a test compares the two.
 
 #![expect(unreachable_pub, reason = "kube's schema derive declares its types a second time inside of a function")]
+#![expect(clippy::duplicated_attributes, reason = "each printer column states its type")]
 
 mod crds;
 

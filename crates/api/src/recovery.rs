@@ -119,7 +119,7 @@ pub enum IncidentKind {
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Incident {
-    /// CrashLoop or Stuck
+    /// A crash loop, or a height that stands still
     pub kind: IncidentKind,
     /// The first crash, or when the height last moved
     pub onset: Time,

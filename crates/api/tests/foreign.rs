@@ -6,7 +6,7 @@ use api::{CosmosFullNode, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotCon
 
 fn bundle(file: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(file);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    std::fs::read_to_string(&path).expect(file)
 }
 
 #[test]

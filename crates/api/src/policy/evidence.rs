@@ -41,7 +41,7 @@ pub enum DiskMethod {
 )]
 #[cfg_attr(test, x_kube(cel))]
 pub struct DiskEvidence {
-    /// InPlace, Snapshot, Guard or None
+    /// In place, on a snapshot, by guard, or not at all
     #[serde(default)]
     pub method: DiskMethod,
     /// The class of a snapshot that is made to be inspected

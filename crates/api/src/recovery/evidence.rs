@@ -100,7 +100,7 @@ pub struct LogReport {
 pub struct DiskReport {
     /// How and when it was read
     pub gathered: Gathered,
-    /// InPlace, Snapshot, Guard or None
+    /// In place, on a snapshot, by guard, or not at all
     pub method: DiskMethod,
     /// intact, damaged, inconsistent or `could_not_tell`
     pub outcome: String,
