@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::exit::{STDOUT_FAILED, Status};
 
-/// Print the CustomResourceDefinitions of our own kinds
+/// Print the definitions of our own kinds, as an API server takes them
 ///
 /// To install them, or to bring them up to date:
 /// `loopbreaker crds | kubectl apply --server-side -f -`.
