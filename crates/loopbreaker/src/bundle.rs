@@ -40,6 +40,7 @@ pub(crate) use note::{Note, Passed};
 pub(crate) use objects::Objects;
 pub(crate) use peers::Sample;
 pub(crate) use subject::Subject;
+pub(crate) use victims::LogCauses;
 
 /// What was read of an incident.
 #[derive(Debug, Default)]

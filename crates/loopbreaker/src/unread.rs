@@ -6,7 +6,6 @@ use diagnosis::InstanceHistory;
 
 use crate::{
     bundle::{Bundle, LogFile, Subject},
-    incident::label,
     words::clean,
 };
 
@@ -26,7 +25,7 @@ pub(crate) fn unread(bundle: &Bundle, subject: &Subject<'_>) -> Vec<String> {
     let latest = subject.history.map(InstanceHistory::latest);
     let has = |log: &LogFile| latest.is_none_or(|pod| pod.container(&log.container).is_some());
     let containers = subject.logs.iter().filter(|log| !has(log)).map(|log| {
-        format!("{}: not read, pod {} has no container of this name", label(bundle, &log.path), subject.instance)
+        format!("{}: not read, pod {} has no container of this name", bundle.label(&log.path), subject.instance)
     });
     pods.chain(containers.map(|text| clean(&text))).collect()
 }

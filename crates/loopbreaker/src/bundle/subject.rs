@@ -12,6 +12,7 @@ use super::{
     peers::{Victim, siblings},
     victims::LogCauses,
 };
+use crate::words::clean;
 
 /// One replica of a bundle, with all that the bundle holds about it.
 #[derive(Debug)]
@@ -46,6 +47,25 @@ impl Bundle {
             }
         }
         Ok(all)
+    }
+
+    /// The other replicas of the same owners that crash-loop.
+    pub(crate) fn others_in_a_loop(&self, subjects: &[Subject<'_>]) -> Vec<Subject<'_>> {
+        let beside = |subject: &Subject<'_>, other: &Subject<'_>| {
+            let pod = subject.history.map(InstanceHistory::latest);
+            pod.is_some_and(|pod| siblings_of(self, pod).any(|sibling| *sibling.instance() == other.instance))
+        };
+        let is_other = |other: &Subject<'_>| {
+            subjects.iter().all(|subject| subject.instance != other.instance)
+                && subjects.iter().any(|subject| beside(subject, other))
+                && matches!(other.crash_loop(), CrashLoopReading::Looping(_))
+        };
+        self.everybody().into_iter().filter(is_other).collect()
+    }
+
+    /// A file's name within the bundle.
+    pub(crate) fn label(&self, path: &Path) -> String {
+        clean(&path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy())
     }
 
     fn pick<'b>(&self, all: Vec<Subject<'b>>, wanted: &str) -> Result<Vec<Subject<'b>>, BundleError> {
@@ -92,14 +112,9 @@ impl Subject<'_> {
         self.history.map_or(CrashLoopReading::NotRead, detect)
     }
 
-    /// What the objects say about everything around it.
-    pub(crate) fn circumstances(&self) -> Circumstances {
-        self.circumstances_beside(&LogCauses::new())
-    }
-
-    /// The same, with what the logs of this replica and its siblings name as the cause: two that end alike for different
-    /// reasons are then no longer taken for one failure.
-    pub(crate) fn circumstances_beside(&self, logs: &LogCauses) -> Circumstances {
+    /// What the objects say about everything around it, and the logs about who fails the same way: with what this replica's
+    /// log and those of its siblings name as the cause, two that end alike for different reasons are not one failure.
+    pub(crate) fn circumstances(&self, logs: &LogCauses) -> Circumstances {
         self.history.map_or_else(Circumstances::default, |history| circumstances(self.bundle, history, logs))
     }
 

@@ -12,7 +12,7 @@ use super::{
     note::one_line,
 };
 
-/// What the log of each replica names as the cause, for those whose log was read.
+/// What the log of each replica names as the cause, for those whose log was read and is sure of it.
 pub(crate) type LogCauses = BTreeMap<InstanceName, Cause>;
 
 /// Siblings that fail the same way, and those that crash-loop otherwise. Alone only where every replica that the owner wants
@@ -60,8 +60,9 @@ enum Likeness {
 
 fn likeness(own: &CrashLoopReading, other: &CrashLoop, causes: (Option<Cause>, Option<Cause>)) -> Likeness {
     match causes {
-        // Both logs name it: the exit code may still differ with the container that met it first.
-        (Some(a), Some(b)) if a == b => return Likeness::SameCause,
+        // Both logs name it: the exit code may still differ with the container that met it first. One fault of a machine or
+        // a program can damage the data of two replicas in different ways.
+        (Some(a), Some(b)) if a == b || a.is_local_damage() && b.is_local_damage() => return Likeness::SameCause,
         (Some(_), Some(_)) => return Likeness::Otherwise,
         _ => {}
     }

@@ -30,10 +30,10 @@ fn agoric_mainnet_fullnode_0() {
     assert_eq!((found.container.as_str(), found.crashes), ("node", 100));
     let workload = Some(Workload::CosmosFullNode("agoric-mainnet-fullnode".to_owned()));
     let expected = Circumstances { memory: Memory::NotKilled, workload, ..Circumstances::default() };
-    assert_eq!(subjects[0].circumstances(), expected);
+    assert_eq!(subjects[0].circumstances(&LogCauses::new()), expected);
     assert_eq!(subjects[0].siblings(), Siblings::Unknown);
     let no_failure: Option<StartFailure> = None;
-    assert_eq!(subjects[0].circumstances().start_failure, no_failure);
+    assert_eq!(subjects[0].circumstances(&LogCauses::new()).start_failure, no_failure);
 }
 
 #[test]
@@ -64,7 +64,11 @@ fn cosmosfullnode_state_db() {
         workload: Some(Workload::CosmosFullNode("lab".to_owned())),
         ..Circumstances::default()
     };
-    assert_eq!(subject.circumstances(), expected, "the revision labels differ, but nothing is rolled out");
+    assert_eq!(
+        subject.circumstances(&LogCauses::new()),
+        expected,
+        "the revision labels differ, but nothing is rolled out"
+    );
     assert_eq!((subject.owner_height("lab-0"), subject.owner_height("lab-1")), (Some(Height(194)), Some(Height(137))));
     assert_eq!(subject.siblings(), Siblings::Unknown, "one number of each shows no advance");
     assert_eq!(subject.chain_id(), Some("lab-peer"));
@@ -81,7 +85,11 @@ fn cosmosfullnode_application_db() {
         (found.container.as_str(), found.role, found.crashes),
         ("version-check", ContainerRole::VersionCheck, 3)
     );
-    assert_eq!(subjects[0].circumstances().upgrade, UpgradePlan::NotDue, "it does not ask for another image");
+    assert_eq!(
+        subjects[0].circumstances(&LogCauses::new()).upgrade,
+        UpgradePlan::NotDue,
+        "it does not ask for another image"
+    );
     let logs: Vec<&str> = subjects[0].logs.iter().map(|log| log.container.as_str()).collect();
     assert_eq!(logs, ["node", "version-check"]);
 }
