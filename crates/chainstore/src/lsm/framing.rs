@@ -49,7 +49,8 @@ pub(crate) const LEGACY: Dialect = Dialect {
     at_break: AtBreak::DropsBlock,
 };
 
-const LEGACY_HEADER: usize = 7;
+/// Header bytes of the first four chunk types.
+pub(crate) const LEGACY_HEADER: usize = 7;
 const RECYCLABLE_HEADER: usize = 11;
 
 /// The same four types with a log number in their header: 5 to 8.

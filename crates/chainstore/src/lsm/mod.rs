@@ -32,6 +32,10 @@ pub(crate) mod cache;
 
 pub(crate) mod live_table;
 
+pub(crate) mod live_set;
+
+pub(crate) mod table_files;
+
 pub(crate) mod tables;
 
 pub(crate) mod level_run;

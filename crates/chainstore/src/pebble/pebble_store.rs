@@ -39,7 +39,7 @@ impl PebbleStore {
     /// Follows the entry point and replays the MANIFEST. An error is a format that is not read.
     pub(crate) fn open(place: Place) -> Result<Self, Reason> {
         let mut checks = Checks::default();
-        let entry = entry::follow(&place, &mut checks)?;
+        let mut entry = entry::follow(&place, &mut checks)?;
         let options = options::read(&place, &mut checks);
         let mut replay = Replay::default();
         let mut manifest_was_read = false;
@@ -53,6 +53,10 @@ impl PebbleStore {
             }
         }
         let Replay { version, report, refused } = replay;
+        let names_tables = !version.tables.is_empty() || report.dropped_by_damage > 0 || !manifest_was_read;
+        if let Some(finding) = entry.judge_format(&place, names_tables) {
+            checks.add(finding);
+        }
         let malformed = manifest_was_read && version.is_malformed();
         let refused = entry
             .refused
@@ -168,10 +172,13 @@ impl Store for PebbleStore {
         &self.checks
     }
 
-    fn tables(&self) -> Vec<TableRef> {
-        let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_> {
+        let quick = self.place.depth == Depth::Quick;
         let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
-        there.map(|(index, table)| TableRef { index, file: names::table(table.number), bytes: bytes(table) }).collect()
+        Box::new(there.map(move |(index, table)| {
+            let bytes = if quick { 0 } else { table.bytes };
+            TableRef { index, file: names::table(table.number), bytes }
+        }))
     }
 
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {

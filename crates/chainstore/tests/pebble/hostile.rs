@@ -202,3 +202,43 @@ fn a_new_database_is_not_one_begun_anew() {
     std::fs::rename(dir.join("OPTIONS-000003"), dir.join("OPTIONS-000013")).unwrap();
     assert_eq!(kit::report(&dir, Depth::Default).outcome, Damaged);
 }
+
+/// Each state that the first start goes through, as a kill leaves it: nothing is lost, since nothing was there.
+#[test]
+fn a_first_start_cut_short() {
+    let first = kit::fixture("pebble-2/only-lock-then-opened");
+    let row = |files: &[&str], cut: usize, outcome: Outcome, kinds: &[&str]| {
+        for depth in [Depth::Quick, Depth::Default, Depth::Deep] {
+            let home = tempfile::tempdir().unwrap();
+            let dir = home.path().join("state.db");
+            std::fs::create_dir(&dir).unwrap();
+            for name in files {
+                let content = match *name {
+                    "CURRENT" => b"MANIFEST-000001\n".to_vec(),
+                    name => std::fs::read(first.join(name)).unwrap_or_default(),
+                };
+                std::fs::write(dir.join(name), &content[..content.len().min(cut)]).unwrap();
+            }
+            let report = kit::report(&dir, depth);
+            assert_eq!(report.outcome, outcome, "{files:?}: {:#?}", report.checks);
+            let found: Vec<_> = report.checks.findings.iter().map(|finding| finding.kind.name()).collect();
+            assert_eq!(found, kinds, "{files:?}");
+        }
+    };
+    let (manifest, wal, options) = ("MANIFEST-000001", "000002.log", "OPTIONS-000003");
+    let (pointer, format) = ("marker.manifest.000001.MANIFEST-000001", "marker.format-version.000001.013");
+    for cut in 0..39 {
+        row(&["LOCK", manifest], cut, CouldNotTell, &["no_database"]);
+    }
+    row(&["LOCK", manifest], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, pointer], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, pointer, wal], 39, Intact, &["self_healing"]);
+    row(&["LOCK", manifest, pointer, wal, format], 39, Intact, &[]);
+    row(&["LOCK", manifest, pointer, wal, format, options], usize::MAX, Intact, &[]);
+    // Version 1 has CURRENT instead, and no marker.
+    row(&["LOCK", manifest, "CURRENT.000001.dbtmp"], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, "CURRENT"], 39, Intact, &[]);
+    row(&["LOCK", manifest, "CURRENT", wal], 39, Intact, &[]);
+    // A WAL comes after the pointer, so that here somebody has taken the pointer away.
+    row(&["LOCK", manifest, wal, options], usize::MAX, Damaged, &["entry_point_missing"]);
+}
