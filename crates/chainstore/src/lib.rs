@@ -47,6 +47,8 @@ mod leveldb;
 
 mod pebble;
 
+mod rocksdb;
+
 mod density;
 
 mod places;

@@ -24,6 +24,8 @@ pub(crate) struct Dialect {
     pub(crate) longest: usize,
     /// The header's length for a type byte; none if the log has no such type.
     pub(crate) header: fn(u8) -> Option<usize>,
+    /// Whether a type stands for itself, without being part of a record.
+    pub(crate) note: fn(u8) -> bool,
     /// The number that chunks with a longer header carry. Where files are used again, it tells this log's chunks from
     /// those of the log that the file held before.
     pub(crate) log_number: Option<u32>,
@@ -45,12 +47,15 @@ pub(crate) const LEGACY: Dialect = Dialect {
     shortest: LEGACY_HEADER,
     longest: LEGACY_HEADER,
     header: |kind| (1..=4).contains(&kind).then_some(LEGACY_HEADER),
+    note: |_| false,
     log_number: None,
     at_break: AtBreak::DropsBlock,
 };
 
-const LEGACY_HEADER: usize = 7;
-const RECYCLABLE_HEADER: usize = 11;
+/// Bytes of a chunk's header.
+pub(crate) const LEGACY_HEADER: usize = 7;
+/// The same with a log number.
+pub(crate) const RECYCLABLE_HEADER: usize = 11;
 
 /// The same four types with a log number in their header: 5 to 8.
 pub(crate) fn recyclable(log_number: u32, at_break: AtBreak) -> Dialect {

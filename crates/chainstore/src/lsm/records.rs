@@ -154,6 +154,10 @@ impl<'a> Records<'a> {
         if !chunk.is_good() || self.record.len().saturating_add(chunk.length) > RECORD_BYTES_MAX {
             return Some(Event::Broken(Box::new(self.broken(chunk))));
         }
+        if (self.dialect.note)(chunk.kind) {
+            self.at = self.at.saturating_add(chunk.total());
+            return None;
+        }
         let begins = matches!(chunk.position(), Position::Full | Position::First);
         match (begins, self.open) {
             (true, Some(offset)) => {
