@@ -50,9 +50,10 @@ fuzz_target!(|input: &[u8]| {
     // Pieces of the input as nodes 1/1, 1/2, …: a tree whose nodes may name each other.
     let Some((count, rest)) = input.split_first() else { return };
     let piece = (rest.len() / usize::from(count % 16 + 1)).max(1);
-    let nodes = rest.chunks(piece).zip(1_u32..).map(|(value, nonce)| {
-        ([&b"s/k:a/s"[..], &1_u64.to_be_bytes(), &nonce.to_be_bytes()].concat(), value.to_vec())
-    });
+    let nodes = rest
+        .chunks(piece)
+        .zip(1_u32..)
+        .map(|(value, nonce)| ([&b"s/k:a/s"[..], &1_u64.to_be_bytes(), &nonce.to_be_bytes()].concat(), value.to_vec()));
     let memory = Memory(nodes.collect());
     let stores = vec![StoreInfo { name: "a".to_owned(), version: 1, hash: vec![0; 32] }];
     let commit = CommitInfo { version: 1, stores };

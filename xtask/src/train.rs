@@ -65,13 +65,26 @@ impl Material {
     /// One number over every feature and label: it changes with the data, the phrases and the code that makes features,
     /// and with nothing else.
     fn fingerprint(&self) -> u64 {
-        let features = self.real.iter().chain(&self.made).flat_map(|examined| &examined.features.values);
-        let numbers = features.map(|(key, value)| (u64::from(key.0) << 32) ^ u64::from(value.unsigned_abs()));
-        let labels = self.incidents.iter().map(|incident| incident.cause);
-        let labels = labels.chain(self.generated.iter().flat_map(|log| log.causes.iter().map(|(cause, _)| *cause)));
-        numbers
-            .chain(labels.map(|cause| u64::try_from(cause.as_str().len()).unwrap_or(0)))
-            .fold(0xcbf2_9ce4_8422_2325, |hash, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3).rotate_left(9))
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut take = |bytes: &[u8]| {
+            for byte in bytes {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        for (key, value) in self.real.iter().chain(&self.made).flat_map(|examined| &examined.features.values) {
+            take(&key.0.to_le_bytes());
+            take(&value.to_le_bytes());
+        }
+        for incident in &self.incidents {
+            take(incident.group.as_bytes());
+            take(incident.cause.as_str().as_bytes());
+            take(&[u8::from(incident.restore_fixes)]);
+        }
+        for (cause, weight) in self.generated.iter().flat_map(|log| &log.causes) {
+            take(cause.as_str().as_bytes());
+            take(&weight.to_le_bytes());
+        }
+        hash
     }
 }
 

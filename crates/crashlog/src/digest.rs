@@ -9,7 +9,7 @@ use crate::{
     Emitter, Record,
     features::{Collector, FeatureKey, FeatureName, Features, Standing},
     mask::{Word, words},
-    phrases::{Matcher, PhraseIndex, Polarity, Strength},
+    phrases::{Matcher, Phrase, PhraseIndex, Polarity, Strength},
     surroundings::Surroundings,
 };
 
@@ -36,15 +36,15 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The entries of its phrases.
+    pub fn entries(&self) -> impl Iterator<Item = &'static Phrase> + use<'_> {
+        self.phrases.iter().map(|index| index.phrase())
+    }
+
     /// The strongest phrase of it that is evidence of anything.
     #[must_use]
     pub fn strength(&self) -> Option<Strength> {
-        self.phrases
-            .iter()
-            .map(|index| index.phrase())
-            .filter(|phrase| phrase.polarity != Polarity::Benign)
-            .map(|phrase| phrase.strength)
-            .max()
+        self.entries().filter(|phrase| phrase.polarity != Polarity::Benign).map(|phrase| phrase.strength).max()
     }
 
     fn of(record: &Record, phrases: &[PhraseIndex], shape: u64) -> Self {
@@ -168,12 +168,17 @@ impl Digest {
         self.first.iter().chain(self.last.iter().map(Box::as_ref)).chain(&self.tail)
     }
 
+    /// The failures that are not a remote party's word.
+    pub fn local_failures(&self) -> impl Iterator<Item = &Failure> {
+        self.failures().filter(|failure| failure.record.emitter != Emitter::Peer)
+    }
+
     /// The failure that decides: the first of those with the strongest phrase; without any phrase the first panic, then the
     /// last plain error line (what cobra prints when the process ends), then the first record that reports an error, then
     /// the last bare line.
     #[must_use]
     pub fn decisive(&self) -> Option<&Failure> {
-        let own = || self.failures().filter(|failure| failure.record.emitter != Emitter::Peer && !failure.is_benign());
+        let own = || self.local_failures().filter(|failure| !failure.is_benign());
         let panic = own().find(|failure| failure.record.emitter == Emitter::Panic);
         let strongest = own().filter_map(Failure::strength).max();
         match strongest {

@@ -75,8 +75,7 @@ fn line_of(failure: &Failure) -> DecisiveLine {
         .max_by_key(|phrase| (phrase.strength, phrase.text.len()));
     let mark = strongest
         .and_then(|phrase| {
-            // ASCII lower-casing keeps byte positions.
-            let at = text.to_ascii_lowercase().find(&phrase.text.to_ascii_lowercase())?;
+            let at = phrase.position_in(&text)?;
             Some(at..at + phrase.text.len())
         })
         .unwrap_or(0..0);

@@ -78,10 +78,6 @@ pub struct Settings {
 pub struct Scores {
     /// In units of 1/(1024·256) nat: one per cause in the order of [`Cause::LABELS`].
     pub raw: [i64; CAUSES],
-    /// Features of the log that the model knows.
-    pub known: u32,
-    /// Features of the log that it has never seen.
-    pub unknown: u32,
 }
 
 impl Model {
@@ -198,18 +194,13 @@ impl Model {
     #[must_use]
     pub fn score(&self, features: &Features) -> Scores {
         let mut raw = self.bias.map(|bias| i64::from(bias) * i64::from(crate::features::UNIT));
-        let (mut known, mut unknown) = (0, 0);
         for (key, value) in &features.values {
-            let Some(weights) = self.weights(*key) else {
-                unknown += 1;
-                continue;
-            };
-            known += 1;
+            let Some(weights) = self.weights(*key) else { continue };
             for (sum, weight) in raw.iter_mut().zip(weights) {
                 *sum += i64::from(*weight) * i64::from(*value);
             }
         }
-        Scores { raw, known, unknown }
+        Scores { raw }
     }
 }
 

@@ -33,8 +33,9 @@ pub struct NearestCase {
 /// Below this a neighbour is none.
 const SIMILARITY_MIN_THOUSANDTHS: u16 = 150;
 
-/// The cases inside the binary: `model/cases.tsv`, one a line: id, cause, about, hexadecimal keys.
-fn known_cases() -> &'static [KnownCase] {
+/// The labelled cases inside the binary: `model/cases.tsv`, one a line: id, cause, about, hexadecimal keys.
+#[must_use]
+pub fn known_cases() -> &'static [KnownCase] {
     static CASES: OnceLock<Vec<KnownCase>> = OnceLock::new();
     CASES.get_or_init(|| include_str!("../../../model/cases.tsv").lines().filter_map(parse).collect())
 }

@@ -94,6 +94,13 @@ pub enum Place {
 }
 
 impl Phrase {
+    /// Where its literal begins in a text, without regard to ASCII case.
+    #[must_use]
+    pub fn position_in(&self, text: &str) -> Option<usize> {
+        // ASCII lower-casing keeps byte positions.
+        text.to_ascii_lowercase().find(&self.text.to_ascii_lowercase())
+    }
+
     /// Whether it nearly decides alone that an integrity check of local storage failed.
     #[must_use]
     pub fn is_failed_check(&self) -> bool {

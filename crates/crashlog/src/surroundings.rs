@@ -68,7 +68,8 @@ impl Surroundings {
     }
 }
 
-fn begins_with_any(message: &str, begins: &[&str]) -> bool {
+/// Whether a message begins with one of these, without regard to ASCII case.
+pub(crate) fn begins_with_any(message: &str, begins: &[&str]) -> bool {
     let has = |begin: &&str| message.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
     begins.iter().any(has)
 }

@@ -6,6 +6,7 @@ use crate::{
     Emitter, ReadingSummary,
     digest::{Digest, Failure},
     phrases::{Phrase, Polarity, Strength},
+    surroundings::begins_with_any,
     witness::named_databases,
 };
 
@@ -69,16 +70,15 @@ impl NoTestimony {
 
 /// The first condition of a testimony, the score's apart, that does not hold.
 pub(crate) fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTestimony> {
-    let local = || digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer);
     let has_head = |failure: &Failure| failure.record.emitter == Emitter::Panic && !failure.record.message.is_empty();
-    if summary.frames_without_head && !local().any(has_head) {
+    if summary.frames_without_head && !digest.local_failures().any(has_head) {
         return Some(NoTestimony::HeadMissing);
     }
-    let mut checks = local().filter_map(|failure| Some(stands(failure, failed_check(failure)?))).peekable();
-    if checks.peek().is_none() {
+    let checks: Vec<Stands> =
+        digest.local_failures().filter_map(|failure| Some(stands(failure, failed_check(failure)?))).collect();
+    if checks.is_empty() {
         return Some(NoTestimony::NoIntegrityCheck);
     }
-    let checks: Vec<Stands> = checks.collect();
     if checks.contains(&Stands::Quoted) || !checks.contains(&Stands::IsTheFailure) {
         return Some(NoTestimony::OnlyQuoted);
     }
@@ -88,7 +88,7 @@ pub(crate) fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTesti
     if digest.surroundings.is_mostly_prose() {
         return Some(NoTestimony::MostlyProse);
     }
-    if let Some(other) = local().find_map(points_elsewhere) {
+    if let Some(other) = digest.local_failures().find_map(points_elsewhere) {
         return Some(NoTestimony::AnotherFailure { phrase: other.id, cause: other.cause });
     }
     let named = named_databases(digest);
@@ -97,15 +97,11 @@ pub(crate) fn doubt(digest: &Digest, summary: &ReadingSummary) -> Option<NoTesti
 }
 
 fn failed_check(failure: &Failure) -> Option<&'static Phrase> {
-    failure.phrases.iter().map(|index| index.phrase()).find(|phrase| phrase.is_failed_check())
+    failure.entries().find(|phrase| phrase.is_failed_check())
 }
 
 fn points_elsewhere(failure: &Failure) -> Option<&'static Phrase> {
-    failure
-        .phrases
-        .iter()
-        .map(|index| index.phrase())
-        .find(|phrase| phrase.polarity == Polarity::Against && phrase.strength == Strength::Decisive)
+    failure.entries().find(|phrase| phrase.polarity == Polarity::Against && phrase.strength == Strength::Decisive)
 }
 
 /// Begins of records in which a node says that it stops or halts, and why.
@@ -138,13 +134,12 @@ enum Stands {
 
 fn stands(failure: &Failure, phrase: &Phrase) -> Stands {
     let record = &failure.record;
-    let message = record.message.to_ascii_lowercase();
     let is_it = match record.emitter {
         Emitter::Panic => true,
         Emitter::Error if record.level.reports_failure() => true,
-        Emitter::Error if message.starts_with(&phrase.text.to_ascii_lowercase()) => true,
+        Emitter::Error if phrase.position_in(&record.message) == Some(0) => true,
         Emitter::Error => return Stands::Quoted,
-        Emitter::Log => !record.frames.is_empty() || STOPPING.iter().any(|begin| message.starts_with(begin)),
+        Emitter::Log => !record.frames.is_empty() || begins_with_any(&record.message, &STOPPING),
         Emitter::Peer | Emitter::Os | Emitter::Usage => false,
     };
     if is_it { Stands::IsTheFailure } else { Stands::InPassing }
@@ -156,13 +151,13 @@ const TO_THE_POINT: usize = 64;
 /// Whether the log has nothing but bare lines that speak of failures in mid-sentence: a text about logs, not a log.
 pub(crate) fn only_speaks_of_failures(digest: &Digest) -> bool {
     let to_the_point = |failure: &Failure| {
-        let message = failure.record.message.to_ascii_lowercase();
-        let strongest = failure.phrases.iter().map(|index| index.phrase());
+        let message = &failure.record.message;
         failure.record.emitter != Emitter::Error
             || failure.record.level.reports_failure()
-            || strongest
+            || failure
+                .entries()
                 .filter(|phrase| phrase.polarity != Polarity::Benign)
-                .any(|phrase| message.find(&phrase.text.to_ascii_lowercase()).is_some_and(|at| at < TO_THE_POINT))
+                .any(|phrase| phrase.position_in(message).is_some_and(|at| at < TO_THE_POINT))
     };
     let said = || digest.failures().filter(|failure| failure.strength().is_some());
     digest.surroundings.is_mostly_prose() && said().count() > 0 && !said().any(to_the_point)

@@ -12,7 +12,7 @@
 use diagnosis::{Cause, DatabaseName, LogAbstention, LogOpinion, LogReading, Probability, Symptom, Testimony};
 
 use crate::{
-    Emitter, LogReader, ReadingSummary, Record,
+    LogReader, ReadingSummary, Record,
     databases::databases,
     digest::{Digest, Failure},
     features::{Collector, Features},
@@ -42,8 +42,6 @@ pub struct Finding {
     pub causes: Vec<(Cause, Probability)>,
     /// Log-odds that restoring local data is right, in nats; higher is likelier.
     pub damage_score: f64,
-    /// The same as a probability.
-    pub damage: Probability,
     /// Why the log does not testify, where it reports damage and still does not.
     pub no_testimony: Option<NoTestimony>,
     /// Counts of what was read.
@@ -85,7 +83,6 @@ impl Examiner {
             (!damaged || damage < 0.5).then_some(NoTestimony::AnotherCause)
         });
         let damage_score = damage_score(&ranked, model, doubt);
-        let damage = probability(1.0 / (1.0 + libm::exp(-damage_score)));
         let threshold = f64::from(model.settings.witness_from_thousandths) / 1000.0;
         let no_testimony = doubt.or((damage_score < threshold).then_some(NoTestimony::ScoreTooLow));
         let likeliest = causes.first().map_or(Probability::ZERO, |(_, p)| *p);
@@ -94,7 +91,7 @@ impl Examiner {
             Some(reason) => LogReading::Abstained(reason),
             None => LogReading::Read(opinion(&digest, &causes, no_testimony)),
         };
-        Finding { reading, causes, damage_score, damage, no_testimony, summary, digest, features, scores }
+        Finding { reading, causes, damage_score, no_testimony, summary, digest, features, scores }
     }
 }
 
@@ -118,7 +115,7 @@ fn opinion(digest: &Digest, causes: &[(Cause, Probability)], no_testimony: Optio
 /// Symptoms of every local failure, in the log's order.
 fn symptoms(digest: &Digest) -> Vec<Symptom> {
     let mut symptoms: Vec<Symptom> = Vec::new();
-    for symptom in local(digest).flat_map(|failure| &failure.phrases).filter_map(|index| index.phrase().symptom) {
+    for symptom in digest.local_failures().flat_map(Failure::entries).filter_map(|phrase| phrase.symptom) {
         if !symptoms.contains(&symptom) {
             symptoms.push(symptom);
         }
@@ -135,10 +132,6 @@ pub(crate) fn named_databases(digest: &Digest) -> Vec<DatabaseName> {
         named.push(DatabaseName::new("cs.wal"));
     }
     named
-}
-
-fn local(digest: &Digest) -> impl Iterator<Item = &Failure> {
-    digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer)
 }
 
 /// Why the log cannot even give an opinion.

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use crashlog::{
-    Emitter, Finding,
+    Finding,
     digest::Failure,
     phrases::{Phrase, Polarity, Proof, Strength},
 };
@@ -90,10 +90,7 @@ pub struct PhrasesOnly {
 
 impl PhrasesOnly {
     fn of(finding: &Finding) -> Self {
-        let own = || {
-            let failures = finding.digest.failures().filter(|failure| failure.record.emitter != Emitter::Peer);
-            failures.flat_map(phrases)
-        };
+        let own = || finding.digest.local_failures().flat_map(Failure::entries);
         let strongest =
             |wanted: fn(Polarity) -> bool| own().filter(|phrase| wanted(phrase.polarity)).map(rank).fold(0.0, f64::max);
         let damage = strongest(|polarity| matches!(polarity, Polarity::Damage(_)));
@@ -106,17 +103,14 @@ impl PhrasesOnly {
                 .digest
                 .decisive()
                 .and_then(|failure| {
-                    phrases(failure)
+                    failure
+                        .entries()
                         .filter(|phrase| phrase.polarity != Polarity::Benign)
                         .max_by_key(|phrase| (phrase.strength, phrase.text.len()))
                 })
                 .map_or(Cause::Unknown, |phrase| phrase.cause),
         }
     }
-}
-
-fn phrases(failure: &Failure) -> impl Iterator<Item = &'static Phrase> + use<'_> {
-    failure.phrases.iter().map(|index| index.phrase())
 }
 
 fn rank(phrase: &Phrase) -> f64 {

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use crashlog::{Examiner, Finding, model::Model};
+use crashlog::{Examiner, Finding, model::Model, nearest::known_cases};
 use evaluation::{Baselines, CaseInput, Evaluation, Labels, Material, Outcome, TextRules};
 
 use crate::{
@@ -123,18 +123,13 @@ impl Ids {
             self.lines.insert(id.to_owned(), first);
             anyhow::bail!("case {}: line {first} has the same id", clean(id));
         }
-        self.known += usize::from(known_ids().any(|known| known == id));
+        self.known += usize::from(known_cases().iter().any(|known| known.id == id));
         Ok(())
     }
 
     fn are_mostly_known(&self) -> bool {
         self.known * 2 > self.lines.len()
     }
-}
-
-/// The ids of the known cases: the first column of what [`crashlog::nearest`] reads.
-fn known_ids() -> impl Iterator<Item = &'static str> {
-    include_str!("../../../model/cases.tsv").lines().filter_map(|line| line.split('\t').next())
 }
 
 fn print_json(out: &mut dyn Write, value: &impl serde::Serialize) -> anyhow::Result<()> {

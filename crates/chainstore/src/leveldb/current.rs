@@ -28,6 +28,9 @@ impl EntryPoint {
     }
 }
 
+/// A new database's MANIFEST is shorter: two records that name no table.
+const NEW_MANIFEST_BYTES_MAX: u64 = 64;
+
 enum Pointer {
     Names(u64),
     NamesMissing(u64),
@@ -42,7 +45,7 @@ pub(crate) fn follow(place: &Place, engine: Engine, checks: &mut Checks) -> Entr
         Some(Name::Manifest(number)) => Some(number),
         _ => None,
     });
-    let fallback = fallback.max();
+    let fallback = fallback.max().filter(|_| holds_data(place));
     let current = read(place, "CURRENT");
     if let Pointer::Unreadable(reason) = current {
         checks.add(reason);
@@ -144,10 +147,18 @@ fn named(bytes: &[u8]) -> Option<u64> {
     }
 }
 
+/// A database begins with its MANIFEST: where that is all there is, and too short for tables, the making of the database was
+/// cut short before there was a `CURRENT`.
+fn holds_data(place: &Place) -> bool {
+    place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
+        Some(Name::Manifest(_)) => entry.bytes > NEW_MANIFEST_BYTES_MAX,
+        name => name.is_some(),
+    })
+}
+
 fn broken(place: &Place, current: &Pointer) -> Check {
     let file = place.dir.path().join("CURRENT");
     let finding = |kind, detail: String| Finding::new(kind, &place.database, &file, detail).by(flip(place));
-    let holds_data = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
     match current {
         Pointer::Names(_) => Check::Good,
         Pointer::NamesMissing(number) => {
@@ -157,18 +168,20 @@ fn broken(place: &Place, current: &Pointer) -> Check {
         Pointer::Corrupt(content) => finding(FindingKind::EntryPointCorrupt, "CURRENT names no MANIFEST".to_owned())
             .values("MANIFEST-NNNNNN and a newline", content)
             .into(),
-        Pointer::Absent if holds_data => finding(
+        Pointer::Absent if holds_data(place) => finding(
             FindingKind::EntryPointMissing,
             "CURRENT is not there, but the database's other files are".to_owned(),
         )
         .into(),
-        Pointer::Absent => Finding::new(
-            FindingKind::NoDatabase,
-            &place.database,
-            place.dir.path(),
-            "no database: the engine would begin an empty one here",
-        )
-        .into(),
+        Pointer::Absent => {
+            let begun = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
+            let detail = if begun {
+                "no database: its making was cut short before it held anything"
+            } else {
+                "no database: the engine would begin an empty one here"
+            };
+            Finding::new(FindingKind::NoDatabase, &place.database, place.dir.path(), detail).into()
+        }
         Pointer::Unreadable(reason) => reason.clone().into(),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) const LEGACY: Dialect = Dialect {
     at_break: AtBreak::DropsBlock,
 };
 
-/// Bytes of a chunk's header.
+/// Header bytes of the first four chunk types.
 pub(crate) const LEGACY_HEADER: usize = 7;
 /// The same with a log number.
 pub(crate) const RECYCLABLE_HEADER: usize = 11;

@@ -230,7 +230,11 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
             state_in_words(broken)
         )));
     } else {
-        let detail = format!("{}: the torn end of a write that was not finished", state_in_words(broken));
+        let end = match dialect.log_number {
+            None => "the torn end of a write that was not finished",
+            Some(_) => "here the log ends, in a write that was not finished or in what the file held as an earlier log",
+        };
+        let detail = format!("{}: {end}", state_in_words(broken));
         report.checks.add(finding(FindingKind::SelfHealing, detail));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct EntryPoint {
     pub(crate) manifest: Option<u64>,
     /// The newest MANIFEST that is there, for going on where the engine would not.
     pub(crate) fallback: Option<u64>,
-    /// Whether the marker of the format is gone, though that of the MANIFEST is there.
+    /// Whether the marker of the format is not there, though that of the MANIFEST is.
     pub(crate) format_lost: bool,
     /// Whether the engine finds no pointer, and so would begin a new database among these files.
     pub(crate) begins_anew: bool,
@@ -34,6 +34,35 @@ impl EntryPoint {
     /// The MANIFEST from which everything else is checked.
     pub(crate) fn usable(&self) -> Option<u64> {
         self.manifest.or(self.fallback)
+    }
+}
+
+/// A new database's MANIFEST is shorter: two records that name no table.
+const NEW_MANIFEST_BYTES_MAX: u64 = 64;
+
+impl EntryPoint {
+    /// What the missing marker of a format means, now that the MANIFEST has been read.
+    ///
+    /// Pebble v2 makes that marker at the end of a database's first start. Without it, it goes on where that start ended
+    /// if the MANIFEST names no table, and refuses if it names one (v2.1 `open.go`, `ErrorIfNotPristine`).
+    pub(crate) fn judge_format(&mut self, place: &Place, names_tables: bool) -> Option<Finding> {
+        if !self.format_lost {
+            return None;
+        }
+        let finding = |kind, detail| Some(Finding::new(kind, &place.database, place.dir.path(), detail));
+        if names_tables {
+            return finding(
+                FindingKind::MarkerCorrupt,
+                "the marker of the format major version is not there, though that of the MANIFEST is: \
+                 Pebble v2 does not open, and Pebble v1 begins a new database and deletes every table",
+            );
+        }
+        (self.format_lost, self.begins_anew, self.manifest) = (false, false, self.fallback);
+        finding(
+            FindingKind::SelfHealing,
+            "there is no marker of the format major version yet: the engine's first start was cut short, and its next one \
+             makes it",
+        )
     }
 }
 
@@ -69,10 +98,11 @@ pub(crate) fn follow(place: &Place, checks: &mut Checks) -> Result<EntryPoint, R
         Some(Name::Manifest(number)) => Some(number),
         _ => None,
     });
-    let mut entry = EntryPoint { format, fallback: fallback.max(), refused, ..EntryPoint::default() };
+    let fallback = fallback.max().filter(|_| holds_data(place));
+    let mut entry = EntryPoint { format, fallback, refused, ..EntryPoint::default() };
     let by_marker = format >= MANIFEST_MARKER;
     let (file, pointer) = if by_marker {
-        ("marker.manifest", manifest_marker.map_or(Pointer::Absent, |value| named(place, &value)))
+        ("marker.manifest", manifest_marker.as_ref().map_or(Pointer::Absent, |value| named(place, value)))
     } else {
         ("CURRENT", current(place))
     };
@@ -80,10 +110,16 @@ pub(crate) fn follow(place: &Place, checks: &mut Checks) -> Result<EntryPoint, R
         Pointer::Names(number) => entry.manifest = Some(number),
         Pointer::Absent if holds_data(place) => {
             entry.begins_anew = true;
-            entry.format_lost = format_marker.is_none() && has_marker(place);
-            checks.add(absent(place, file, entry.format_lost));
-            // What the directory holds is then read as the newest that it can be.
-            entry.format = if entry.format_lost { NEWEST_READ } else { format };
+            entry.format_lost = format_marker.is_none() && manifest_marker.is_some();
+            if entry.format_lost {
+                // What the directory holds is then read as the newest that it can be.
+                entry.format = NEWEST_READ;
+                if let Some(Pointer::Names(number)) = manifest_marker.map(|value| named(place, &value)) {
+                    entry.fallback = Some(number);
+                }
+            } else {
+                checks.add(absent(place, file));
+            }
         }
         other => {
             entry.refused = entry.refused.or_else(|| error(&other));
@@ -121,12 +157,13 @@ fn markers(place: &Place, checks: &mut Checks) -> (Option<String>, Option<String
     (format, manifest)
 }
 
-fn has_marker(place: &Place) -> bool {
-    place.entries.iter().any(|entry| entry.name.to_str().is_some_and(|name| name.starts_with("marker.manifest.")))
-}
-
+/// A database begins with its MANIFEST: where that is all there is, and too short for tables, the making of the database was
+/// cut short before there was a pointer.
 fn holds_data(place: &Place) -> bool {
-    place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some())
+    place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
+        Some(Name::Manifest(_)) => entry.bytes > NEW_MANIFEST_BYTES_MAX,
+        name => name.is_some(),
+    })
 }
 
 fn named(place: &Place, name: &str) -> Pointer {
@@ -183,13 +220,8 @@ fn error(pointer: &Pointer) -> Option<String> {
     }
 }
 
-fn absent(place: &Place, file: &str, format_lost: bool) -> Finding {
+fn absent(place: &Place, file: &str) -> Finding {
     let path = place.dir.path().join(file);
-    if format_lost {
-        let detail = "the marker of the format major version is not there, though that of the MANIFEST is: \
-                      Pebble v2 does not open, and Pebble v1 begins a new database and deletes every table";
-        return Finding::new(FindingKind::MarkerCorrupt, &place.database, place.dir.path(), detail);
-    }
     let detail = format!(
         "{file} is not there, but the database's other files are: at its next start the engine begins a new, empty \
          database and deletes every table"
@@ -212,7 +244,12 @@ fn broken(place: &Place, file: &str, pointer: &Pointer) -> Check {
             .by(flip())
             .into(),
         Pointer::Absent => {
-            let detail = "no database: the engine would begin an empty one here";
+            let begun = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
+            let detail = if begun {
+                "no database: its making was cut short before it held anything"
+            } else {
+                "no database: the engine would begin an empty one here"
+            };
             Finding::new(FindingKind::NoDatabase, &place.database, place.dir.path(), detail).into()
         }
         Pointer::Unreadable(reason) => reason.clone().into(),

@@ -7,19 +7,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data_file::DataFile;
-use crate::lsm::framing::{AtBreak, Dialect, LEGACY};
+use crate::lsm::framing::{AtBreak, Dialect, LEGACY, LEGACY_HEADER};
 use crate::lsm::internal_key::InternalKey;
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::{self, LogReport, Role};
 use crate::pebble::edit::{Edit, EditError};
 use crate::store::Place;
-use crate::{Finding, FindingKind, Reason};
+use crate::{Cut, Finding, FindingKind, Part, Reason};
 
 /// Chunks as everyone's MANIFEST has them; at a broken one Pebble reads no further.
 pub(crate) const DIALECT: Dialect = Dialect { at_break: AtBreak::Stops, ..LEGACY };
 
+const BEGINNING: Part = Part::new("first version edit");
+
 /// The comparator of every chain's database.
 pub(crate) const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
+
+/// Whether a MANIFEST begins as that of a new Pebble database: the comparator, and right after it the next file number.
+/// LevelDB and goleveldb have the number of a log between (goleveldb `session_record.go`, LevelDB `db_impl.cc` `NewDB`).
+pub(crate) fn begins_new_database(head: &[u8]) -> bool {
+    let Some(record) = head.get(LEGACY_HEADER..) else { return false };
+    let mut cut = Cut::new(record, 0);
+    let tag = cut.uvarint(BEGINNING);
+    let name = cut.length_prefixed(BEGINNING).map(|name| name.rest());
+    (tag, name, cut.uvarint(BEGINNING)) == (Ok(1), Ok(BYTEWISE), Ok(3))
+}
 
 /// What a MANIFEST adds up to.
 #[derive(Debug, Default)]

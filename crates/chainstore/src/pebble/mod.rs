@@ -43,5 +43,6 @@ pub(crate) mod predict;
 
 mod pebble_store;
 
+pub(crate) use manifest::begins_new_database;
 pub(crate) use options::is_pebble;
 pub(crate) use pebble_store::PebbleStore;

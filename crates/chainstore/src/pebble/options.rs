@@ -20,6 +20,8 @@ pub(crate) struct Options {
     pub(crate) strict_wal_tail: bool,
     /// Whether Pebble v2 wrote it.
     pub(crate) by_v2: bool,
+    /// Where WALs are, if not among the other files. No Cosmos node asks for it.
+    pub(crate) wal_dir: Option<String>,
     /// The engine's error, if it would not open.
     pub(crate) refused: Option<String>,
 }
@@ -72,6 +74,10 @@ fn parse(text: &str) -> Options {
         let wrong = match key {
             "comparer" => (value.as_bytes() != BYTEWISE).then_some("comparer name from file"),
             "merger" => (value != "pebble.concatenate" && value != "nullptr").then_some("merger name from file"),
+            "wal_dir" => {
+                options.wal_dir = (!value.is_empty()).then(|| value.escape_debug().take(200).collect());
+                None
+            }
             "strict_wal_tail" => {
                 options.strict_wal_tail = truth(value).unwrap_or_default();
                 truth(value).is_none().then_some("error parsing strict_wal_tail value")
@@ -118,6 +124,8 @@ mod tests {
         assert_eq!(row("=true", "=tru"), "error parsing strict_wal_tail value: tru");
         assert_eq!(row("block_size=", "block_size-"), "invalid key=value syntax: block_size-512");
         assert_eq!(row("block_size=512", "block_size=513"), "");
+        let with_wal_dir = |value: &str| parse(&TEXT.replace("strict", &format!("wal_dir={value}\n  strict"))).wal_dir;
+        assert_eq!((with_wal_dir(""), with_wal_dir("/wal").as_deref()), (None, Some("/wal")));
         assert!(parse(TEXT).strict_wal_tail && !parse("").strict_wal_tail);
         assert!(parse(&TEXT.replace("strict", "key_schema=x\n  strict")).by_v2);
     }

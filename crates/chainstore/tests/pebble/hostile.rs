@@ -157,14 +157,88 @@ fn a_wal_on_another_disk_cannot_be_told() {
     assert!(kit::store(&dir).view().is_err());
 }
 
-/// Whole nodes on Pebble, as the SDK and CometBFT wrote them.
 #[test]
-fn databases_of_nodes() {
-    for node in ["node/pebbledb-healthy", "node/pebbledb-state-behind", "node-0.34/pebbledb-converted"] {
-        let inspection = chainstore::inspect(&kit::fixture(node), &chainstore::Options::default()).unwrap();
-        assert!(!inspection.databases.is_empty(), "{node}");
-        for database in inspection.databases {
-            assert_eq!(database.outcome, Intact, "{node}/{:?}: {:#?}", database.name, database.checks);
-        }
+fn wals_in_another_directory_cannot_be_told() {
+    let (_home, dir) = kit::copy(&kit::fixture("pebble/healthy"));
+    let options = dir.join("OPTIONS-000003");
+    let text = std::fs::read_to_string(&options).unwrap();
+    let elsewhere = text.replace("  wal_dir=\n", "  wal_dir=/other/disk\n");
+    assert_ne!(text, elsewhere);
+    std::fs::write(&options, elsewhere).unwrap();
+    // The engine that found WALs here is one that was told to write them here.
+    assert_eq!(kit::report(&dir, Depth::Default).outcome, Intact);
+    for wal in ["000012.log", "000016.log"] {
+        std::fs::remove_file(dir.join(wal)).unwrap();
     }
+    let report = kit::report(&dir, Depth::Default);
+    assert_eq!(report.outcome, CouldNotTell, "{:#?}", report.checks);
+    let words = "the WALs are in another directory (/other/disk), which is not read";
+    assert_eq!(report.checks.untold[0].to_string(), words);
+    assert_eq!(report.prediction, None);
+    assert!(kit::store(&dir).view().is_err());
+}
+
+/// A new database that was killed in its first flush looks much like one that was begun anew: its MANIFEST names no table.
+#[test]
+fn a_new_database_is_not_one_begun_anew() {
+    let (_home, dir) = kit::copy(&kit::fixture("pebble-2/walk-001"));
+    assert_eq!(kit::report(&dir, Depth::Default).outcome, Intact);
+    // Without its first WAL, somebody has made that table and been done with the WAL.
+    std::fs::rename(dir.join("000002.log"), dir.join("000012.log")).unwrap();
+    let report = kit::report(&dir, Depth::Default);
+    assert_eq!(report.outcome, Damaged);
+    assert_eq!(report.checks.findings[1].kind.name(), "engine_dropped_data");
+    // A first flush that came late: the next WAL has a number that is not small any more.
+    let (_home, dir) = kit::copy(&kit::fixture("pebble-2/walk-001"));
+    std::fs::rename(dir.join("000004.log"), dir.join("000012.log")).unwrap();
+    edit(&dir.join("MANIFEST-000001"), |content| {
+        let covered = [1, 2, 12, 3, 14, 4, 9];
+        content.extend_from_slice(&masked_crc32c(&covered).to_le_bytes());
+        content.extend_from_slice(&[6, 0]);
+        content.extend_from_slice(&covered);
+    });
+    assert_eq!(kit::report(&dir, Depth::Default).outcome, Intact);
+    // The same number, but from a start that came to an end after it.
+    std::fs::rename(dir.join("OPTIONS-000003"), dir.join("OPTIONS-000013")).unwrap();
+    assert_eq!(kit::report(&dir, Depth::Default).outcome, Damaged);
+}
+
+/// Each state that the first start goes through, as a kill leaves it: nothing is lost, since nothing was there.
+#[test]
+fn a_first_start_cut_short() {
+    let first = kit::fixture("pebble-2/only-lock-then-opened");
+    let row = |files: &[&str], cut: usize, outcome: Outcome, kinds: &[&str]| {
+        for depth in [Depth::Quick, Depth::Default, Depth::Deep] {
+            let home = tempfile::tempdir().unwrap();
+            let dir = home.path().join("state.db");
+            std::fs::create_dir(&dir).unwrap();
+            for name in files {
+                let content = match *name {
+                    "CURRENT" => b"MANIFEST-000001\n".to_vec(),
+                    name => std::fs::read(first.join(name)).unwrap_or_default(),
+                };
+                std::fs::write(dir.join(name), &content[..content.len().min(cut)]).unwrap();
+            }
+            let report = kit::report(&dir, depth);
+            assert_eq!(report.outcome, outcome, "{files:?}: {:#?}", report.checks);
+            let found: Vec<_> = report.checks.findings.iter().map(|finding| finding.kind.name()).collect();
+            assert_eq!(found, kinds, "{files:?}");
+        }
+    };
+    let (manifest, wal, options) = ("MANIFEST-000001", "000002.log", "OPTIONS-000003");
+    let (pointer, format) = ("marker.manifest.000001.MANIFEST-000001", "marker.format-version.000001.013");
+    for cut in 0..39 {
+        row(&["LOCK", manifest], cut, CouldNotTell, &["no_database"]);
+    }
+    row(&["LOCK", manifest], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, pointer], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, pointer, wal], 39, Intact, &["self_healing"]);
+    row(&["LOCK", manifest, pointer, wal, format], 39, Intact, &[]);
+    row(&["LOCK", manifest, pointer, wal, format, options], usize::MAX, Intact, &[]);
+    // Version 1 has CURRENT instead, and no marker.
+    row(&["LOCK", manifest, "CURRENT.000001.dbtmp"], 39, CouldNotTell, &["no_database"]);
+    row(&["LOCK", manifest, "CURRENT"], 39, Intact, &[]);
+    row(&["LOCK", manifest, "CURRENT", wal], 39, Intact, &[]);
+    // A WAL comes after the pointer, so that here somebody has taken the pointer away.
+    row(&["LOCK", manifest, wal, options], usize::MAX, Damaged, &["entry_point_missing"]);
 }

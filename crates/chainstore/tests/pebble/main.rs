@@ -9,3 +9,5 @@ mod fixtures;
 mod exhaustive;
 
 mod hostile;
+
+mod nodes;
