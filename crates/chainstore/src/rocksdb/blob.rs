@@ -13,6 +13,9 @@ use crate::rocksdb::new_file::NewBlobFile;
 use crate::store::{Depth, Place, Scratch};
 use crate::{Attribution, Check, Checks, Crc32c, Finding, FindingKind, Reason, crc32c, mask, unmask};
 
+/// Where the way of packing stands in a header.
+const COMPRESSION_AT: u64 = 13;
+
 /// Bad blobs of one file that are listed one by one.
 const FINDINGS_MAX: usize = 32;
 
@@ -22,6 +25,20 @@ const HELD_BYTES_MAX: u64 = 8 << 20;
 /// How long the file of a blob addition is.
 pub(crate) fn file_bytes(new: &NewBlobFile) -> u64 {
     new.bytes.saturating_add(HEADER_BYTES).saturating_add(FOOTER_BYTES)
+}
+
+/// What is wrong with a header that says another way of packing than values that point into its file.
+pub(crate) fn packed_otherwise(place: &Place, file: &DataFile, compression: u8) -> Option<Check> {
+    let bytes = file.read_range(0, HEADER_BYTES, HEADER_BYTES).ok()?;
+    let header = Header::parse(&bytes).ok().filter(|header| header.compression != compression)?;
+    let flip = (header.compression ^ compression).is_power_of_two();
+    let bit = u8::try_from((header.compression ^ compression).trailing_zeros()).unwrap_or_default();
+    let attribution =
+        if flip { Attribution::SingleBitFlip { offset: COMPRESSION_AT, bit } } else { Attribution::Unknown };
+    let reader =
+        Reader { place, file, window: Window::new(file, &mut [], Checksum::None.into()), checks: Checks::default() };
+    let detail = "the blob file's header names another way of packing than the values that point into it".to_owned();
+    Some(reader.read_twice(0, &bytes, detail, attribution))
 }
 
 /// Checks one live blob file of a column family.

@@ -43,6 +43,7 @@ const MAGIC_PART: Part = Part::new("footer magic");
 /// What a footer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Footer {
+    pub(crate) version: u32,
     pub(crate) seal: Seal,
     pub(crate) metaindex: Handle,
     /// None where the metaindex names the index.
@@ -91,12 +92,12 @@ impl Footer {
             other => return wrong(format!("unsupported checksum type {other}")),
         };
         let footer = if version >= CONTEXT {
-            with_context(bytes, &mut cut, checksum, start)?
+            with_context(bytes, &mut cut, version, checksum, start)?
         } else {
             let mut handles = cut.take(HANDLES, 40)?;
             let metaindex = Handle::cut(&mut handles)?;
             let index = Some(Handle::cut(&mut handles)?);
-            Self { seal: checksum.into(), metaindex, index, start }
+            Self { version, seal: checksum.into(), metaindex, index, start }
         };
         let metaindex = footer.metaindex;
         if metaindex.end() != Some(start) {
@@ -113,6 +114,7 @@ impl Footer {
 fn with_context(
     bytes: &[u8; FOOTER_LENGTH],
     cut: &mut Cut<'_>,
+    version: u32,
     checksum: Checksum,
     start: u64,
 ) -> Result<Footer, FooterError> {
@@ -139,7 +141,7 @@ fn with_context(
     }
     let offset = start.checked_sub(size.saturating_add(TRAILER_BYTES));
     let offset = offset.ok_or_else(|| FooterError::Wrong(format!("a metaindex of {size} bytes does not fit")))?;
-    Ok(Footer { seal, metaindex: Handle { offset, size }, index: None, start })
+    Ok(Footer { version, seal, metaindex: Handle { offset, size }, index: None, start })
 }
 
 fn foreign(magic: u64) -> FooterError {

@@ -2,9 +2,11 @@
 
 use crate::data_file::{DataFile, SecondRead};
 use crate::lsm::bad_block;
+use crate::lsm::block::Handle;
 use crate::lsm::trailer::{Checksum, Trailer};
 use crate::lsm::unpack::BLOCK_BYTES_MAX;
 use crate::rocksdb::footer::{FOOTER_BYTES, FOOTER_LENGTH, Footer, FooterError};
+use crate::rocksdb::layout::{Metaindex, Properties};
 use crate::store::Place;
 use crate::{Attribution, Check, Finding, FindingKind, Reason};
 
@@ -62,6 +64,17 @@ fn fits(file: &DataFile, footer: Footer) -> bool {
     })
 }
 
+/// Whether the version is the one that the properties say, if they say any: several may be one bit away.
+fn agrees_with_properties(file: &DataFile, footer: Footer) -> bool {
+    let read = |handle: Handle| file.read_range(handle.offset, handle.size, BLOCK_BYTES_MAX).ok();
+    let said = (|| {
+        let metaindex = Metaindex::parse(&read(footer.metaindex)?).ok()?;
+        let properties = Properties::parse(&read(metaindex.get("rocksdb.properties")?)?).ok()?;
+        properties.format_version.filter(|version| *version > 0)
+    })();
+    said.is_none_or(|said| said == u64::from(footer.version))
+}
+
 /// One flipped bit, if flipping it back makes a footer whose blocks fit their checksums; else what the page says.
 pub(crate) fn attribute(place: &Place, file: &DataFile, table_bytes: u64) -> Attribution {
     let start = table_bytes.saturating_sub(FOOTER_BYTES);
@@ -75,7 +88,8 @@ pub(crate) fn attribute(place: &Place, file: &DataFile, table_bytes: u64) -> Att
             if let Some(broken) = repaired.get_mut(byte) {
                 *broken ^= 1 << bit;
             }
-            if Footer::parse(&repaired, table_bytes).is_ok_and(|footer| fits(file, footer)) {
+            let is_right = |footer| fits(file, footer) && agrees_with_properties(file, footer);
+            if Footer::parse(&repaired, table_bytes).is_ok_and(is_right) {
                 return Attribution::SingleBitFlip { offset: start.saturating_add(byte as u64), bit };
             }
         }

@@ -1,9 +1,12 @@
 //! The order of a table's keys, and how many there are. *No files.*
 
+use std::collections::BTreeMap;
+
 use crate::CutError;
 use crate::lsm::internal_key::{self, InternalKey};
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::row_block::{RowBlock, TopBits};
+use crate::rocksdb::blob_index::BlobIndex;
 use crate::rocksdb::kind;
 
 /// What a table's keys are compared with.
@@ -17,6 +20,9 @@ pub(crate) struct Expected<'a> {
     /// Whether every bound is a point's; range deletions may reach further.
     pub(crate) only_points: bool,
 }
+
+/// Of so many blob files a table's values are compared with the header.
+const BLOB_FILES_MAX: usize = 64;
 
 /// What is wrong with a block's keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +40,8 @@ pub(crate) struct KeyOrder {
     /// The index key of the block before: every later key is above it.
     above: Vec<u8>,
     pub(crate) entries: u64,
+    /// Blob files that values point to, and how these say that they are packed.
+    pub(crate) blobs: BTreeMap<u64, u8>,
     /// One finding is enough: after it, keys of the same table are compared no more.
     pub(crate) stopped: bool,
 }
@@ -60,6 +68,9 @@ impl KeyOrder {
                 return Ok(Some(Problem::UnknownKind(parsed.kind())));
             }
             self.entries = self.entries.saturating_add(1);
+            if parsed.kind() == kind::BLOB_INDEX {
+                self.blob(BlobIndex::parse(cursor.value())?);
+            }
             if !expected.bytewise {
                 continue;
             }
@@ -83,6 +94,12 @@ impl KeyOrder {
         self.above.clear();
         self.above.extend_from_slice(index_key.unwrap_or_default());
         Ok(None)
+    }
+
+    fn blob(&mut self, index: BlobIndex) {
+        if self.blobs.len() < BLOB_FILES_MAX {
+            self.blobs.entry(index.file).or_insert(index.compression);
+        }
     }
 
     /// The next block is not the one after the last.

@@ -61,6 +61,8 @@ pub(crate) struct Properties {
     pub(crate) index: IndexFormat,
     pub(crate) data_blocks: Option<u64>,
     pub(crate) entries: Option<u64>,
+    /// The footer's; 0 where the engine did not care.
+    pub(crate) format_version: Option<u64>,
     /// Whether the table was made elsewhere and taken in, so that the MANIFEST has its sequence.
     pub(crate) external: bool,
     /// What keeps this version from reading keys, if anything.
@@ -85,6 +87,7 @@ impl Properties {
                 b"rocksdb.index.value.is.delta.encoded" => found.index.deltas = cut.uvarint(PROPERTY)? > 0,
                 b"rocksdb.num.data.blocks" => found.data_blocks = Some(cut.uvarint(PROPERTY)?),
                 b"rocksdb.num.entries" => found.entries = Some(cut.uvarint(PROPERTY)?),
+                b"rocksdb.format.version" => found.format_version = Some(cut.uvarint(PROPERTY)?),
                 b"rocksdb.external_sst_file.version" => found.external = cut.u32_le(EXTERNAL)? > 0,
                 b"rocksdb.separate.key.value.in.data.block" if cut.uvarint(PROPERTY)? > 0 => {
                     found.unreadable = Some("keys and values in separate parts of a block");

@@ -1,7 +1,7 @@
 //! The MANIFEST: version edits, replayed. *Files, read-only.*
 //!
 //! Source: RocksDB `db/version_set.cc` (`Recover`), `db/version_edit_handler.cc` (`Iterate`); formats 4. A record that cannot be
-//! used keeps the engine from opening; only a torn end is passed over.
+//! used keeps the engine from opening; only an end that is torn, and zeros, are passed over.
 
 use crate::data_file::DataFile;
 use crate::lsm::framing::{AtBreak, Dialect, LEGACY};
@@ -13,8 +13,8 @@ use crate::rocksdb::version::{ApplyError, Family, Version};
 use crate::store::Place;
 use crate::{Finding, FindingKind, Reason};
 
-/// Chunks as everyone's MANIFEST has them; at a broken one RocksDB reads no further.
-pub(crate) const DIALECT: Dialect = Dialect { at_break: AtBreak::Stops, ..LEGACY };
+/// Chunks as everyone's MANIFEST has them, and what RocksDB does at a broken one.
+pub(crate) const DIALECT: Dialect = Dialect { at_break: AtBreak::StopsUnlessZero, ..LEGACY };
 
 /// What a MANIFEST gives.
 #[derive(Debug, Default)]
@@ -48,12 +48,14 @@ pub(crate) fn replay(place: &Place, file: &DataFile) -> Replay {
             refused = Some(format!("Corruption: VersionBuilder: {error}"));
         }
     }
-    if report.checks.findings.iter().any(|found| found.kind == FindingKind::ManifestCorrupt) {
+    if report.error {
         refused = Some("Corruption: checksum mismatch".to_owned());
     }
     if refused.is_none() && report.checks.untold.is_empty() {
         refused = check(place, file, &version, &mut report);
     }
+    let broken = report.dropped_by_damage > 0 || !report.checks.untold.is_empty();
+    version.cut_short = refused.is_some() || broken;
     Replay { version, report, refused }
 }
 

@@ -21,20 +21,29 @@ pub(crate) fn predict(store: &RocksDbStore) -> Option<Prediction> {
     }
     let wals = wal::read(&store.place, &store.version, |_, _| Ok(()));
     let open = store.refused.clone().map_or(Ok(()), Err);
-    if wals.dropped == 0 && open.is_ok() {
+    let from_manifest = store.manifest_report.dropped_by_damage;
+    let dropped_bytes = from_manifest.saturating_add(wals.dropped);
+    if dropped_bytes == 0 && open.is_ok() {
         return None;
     }
-    let counted = open.is_ok() && store.place.depth > Depth::Quick;
+    let deleted = if open.is_ok() && from_manifest > 0 { store.unreferenced() } else { Vec::new() };
+    let deleted_tables: Vec<String> = deleted.into_iter().map(names::table).collect();
+    let counted = open.is_ok() && from_manifest == 0 && store.place.depth > Depth::Quick;
     let (kept_keys, lost_keys) = if counted { count(store, &wals.salvaged).unwrap_or_default() } else { (None, None) };
+    let tables = if deleted_tables.is_empty() {
+        String::new()
+    } else {
+        format!(", and deletes {} tables", deleted_tables.len())
+    };
     let summary = match (&open, kept_keys, lost_keys) {
         (Err(words), ..) => format!("rocksdb will not open this database: {words}"),
         (Ok(()), Some(kept), Some(lost)) if lost > 0 => format!(
             "rocksdb opens this database and silently drops at least {lost} of {} keys",
             kept.saturating_add(lost)
         ),
-        (Ok(()), ..) => format!("rocksdb opens this database and silently drops {} bytes", wals.dropped),
+        (Ok(()), ..) => format!("rocksdb opens this database and silently drops {dropped_bytes} bytes{tables}"),
     };
-    Some(Prediction { open, dropped_bytes: wals.dropped, lost_keys, kept_keys, deleted_tables: Vec::new(), summary })
+    Some(Prediction { open, dropped_bytes, lost_keys, kept_keys, deleted_tables, summary })
 }
 
 /// Without `CURRENT` the engine begins a new database and deletes every table. If a WAL is there it refuses once, and does the

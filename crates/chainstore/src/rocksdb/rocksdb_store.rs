@@ -52,8 +52,6 @@ pub(crate) struct RocksDbStore {
     pub(crate) manifest_report: LogReport,
     live: Vec<Live>,
     manifest_was_read: bool,
-    /// Whether the engine cannot apply all of the MANIFEST, so that what came of it is older than the directory.
-    manifest_is_broken: bool,
     /// The engine's error before it looks at WALs, if it would not open.
     pub(crate) refused: Option<String>,
     checks: Checks,
@@ -77,7 +75,6 @@ impl RocksDbStore {
         }
         let Replay { version, report: manifest_report, refused } = replay;
         let mut store = Self {
-            manifest_is_broken: refused.is_some() || !manifest_report.checks.untold.is_empty(),
             refused: entry.refused.clone().or(refused),
             place,
             entry,
@@ -113,7 +110,7 @@ impl RocksDbStore {
             }
         }
         // Where the MANIFEST cannot be read to its end, what it does not name may be live all the same.
-        if self.manifest_is_broken {
+        if self.version.cut_short {
             return;
         }
         for finding in wal::tracked(&self.place, &self.version) {
@@ -121,6 +118,8 @@ impl RocksDbStore {
         }
         if let Some(finding) = trace::begun_anew(&self.place, &self.entry, &self.version) {
             self.checks.add(finding);
+            // The WALs are still those of the older database.
+            self.version.cut_short = true;
         }
         let unreferenced = self.unreferenced().len();
         if unreferenced > 0 {
@@ -141,7 +140,7 @@ impl RocksDbStore {
                 self.checks.add(Reason::Unsupported(what));
                 Some(None)
             }
-            None if self.manifest_is_broken => Some(None),
+            None if self.version.cut_short => Some(None),
             None => {
                 self.checks.add(live_table::missing(&self.place, table, &name));
                 Some(Some(format!("Corruption: IO error: No such file or directory: {name}")))
@@ -163,7 +162,7 @@ impl RocksDbStore {
         if self.place.entry(&name).is_some() {
             return None;
         }
-        if self.manifest_is_broken {
+        if self.version.cut_short {
             return Some(None);
         }
         let detail = format!("blob file {} is not there; {} values lie in it", blob.number, blob.count);

@@ -17,7 +17,7 @@ use crate::rocksdb::footer_checks;
 use crate::rocksdb::index::IndexCursor;
 use crate::rocksdb::key_order::{Expected, KeyOrder};
 use crate::rocksdb::layout::{Metaindex, Properties, properties_fit};
-use crate::rocksdb::unpack;
+use crate::rocksdb::{blob, names, unpack};
 use crate::store::{Depth, Place, Scratch};
 use crate::{Checks, CutError, Reason};
 
@@ -89,6 +89,7 @@ impl Reader<'_> {
                 (Some(index), None) => {
                     self.index(index, &properties);
                     self.count(index, &properties, ranges);
+                    self.blob_headers();
                 }
                 (None, None) => self.malformed_metaindex("no index block"),
             }
@@ -184,6 +185,18 @@ impl Reader<'_> {
                     return;
                 }
                 None => return,
+            }
+        }
+    }
+
+    /// The headers of blob files carry no checksum: how they say that they are packed is compared with what values say that point
+    /// into them.
+    fn blob_headers(&mut self) {
+        for (number, compression) in std::mem::take(&mut self.order.blobs) {
+            // Whether the file is there, and its own bytes right, is checked with it.
+            let Ok(file) = self.blocks.place.dir.file(names::blob(number)) else { continue };
+            if let Some(check) = blob::packed_otherwise(self.blocks.place, &file, compression) {
+                self.blocks.checks.add(check);
             }
         }
     }

@@ -111,6 +111,8 @@ pub(crate) struct Version {
     pub(crate) wals: BTreeMap<u64, Option<u64>>,
     /// Whether a table was ever added.
     pub(crate) had_tables: bool,
+    /// Whether the MANIFEST could not be read to its end.
+    pub(crate) cut_short: bool,
     /// Edits that wait for the rest of their group.
     group: Vec<Edit>,
 }
@@ -126,6 +128,7 @@ impl Default for Version {
             min_log_to_keep: 0,
             wals: BTreeMap::new(),
             had_tables: false,
+            cut_short: false,
             group: Vec::new(),
         }
     }

@@ -70,7 +70,8 @@ pub(crate) fn read(
     version: &Version,
     write: impl FnMut(u64, Write<'_>) -> Result<(), Reason>,
 ) -> WalReport {
-    let mut replay = Replay { version, write, report: WalReport::default(), next: None, stopped: None };
+    let in_tables = version.last_sequence.filter(|_| !version.cut_short);
+    let mut replay = Replay { version, write, report: WalReport::default(), in_tables, next: None, stopped: None };
     for number in replayed(place, version) {
         replay.wal(place, number);
     }
@@ -90,6 +91,9 @@ struct Replay<'a, W> {
     version: &'a Version,
     write: W,
     report: WalReport,
+    /// The highest number of a write in tables, until the first record has been compared with it; none if the MANIFEST was not
+    /// read to its end.
+    in_tables: Option<u64>,
     /// The number that the next write must have.
     next: Option<u64>,
     stopped: Option<Stop>,
@@ -105,7 +109,7 @@ impl<W: FnMut(u64, Write<'_>) -> Result<(), Reason>> Replay<'_, W> {
                 Ok(opened) => opened,
                 Err(error) => {
                     self.report.checks.add(Reason::Unreadable(error));
-                    self.next = None;
+                    (self.in_tables, self.next) = (None, None);
                     return;
                 }
             };
@@ -179,6 +183,7 @@ impl<W: FnMut(u64, Write<'_>) -> Result<(), Reason>> Replay<'_, W> {
             self.stopped = None;
         }
         let before = self.next.replace(end);
+        let in_tables = self.in_tables.take();
         self.report.sequence = self.report.sequence.max(end.saturating_sub(1));
         let write = &mut self.write;
         if let Err(stop) = batch.each::<Halt>(|each| Ok(write(wal, each)?)) {
@@ -188,7 +193,12 @@ impl<W: FnMut(u64, Write<'_>) -> Result<(), Reason>> Replay<'_, W> {
             });
         }
         match before {
-            Some(next) if batch.sequence > next && !self.version.took_in(next, batch.sequence) => {
+            None if in_tables.is_some_and(|last| self.misses(last.saturating_add(1), batch.sequence)) => {
+                let words = "the writes before it are neither in a table that the MANIFEST names nor in a WAL: MANIFEST or \
+                             WALs lost their end, or they were never written to a WAL";
+                Err(Problem::Ambiguous(words.to_owned()))
+            }
+            Some(next) if self.misses(next, batch.sequence) => {
                 let missing = batch.sequence.saturating_sub(next);
                 Err(Problem::Ambiguous(format!(
                     "{missing} writes before it are in no WAL: lost, or never written to one"
@@ -200,6 +210,11 @@ impl<W: FnMut(u64, Write<'_>) -> Result<(), Reason>> Replay<'_, W> {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Whether numbers are missing between two writes that no table taken in explains.
+    fn misses(&self, next: u64, found: u64) -> bool {
+        found > next && !self.version.took_in(next, found)
     }
 
     fn malformed(&mut self, error: BatchError) -> Problem {

@@ -29,7 +29,7 @@ const PLAIN: Dialect = Dialect {
     header: plain_header,
     note: is_note,
     log_number: None,
-    at_break: AtBreak::Stops,
+    at_break: AtBreak::StopsUnlessZero,
     ..LEGACY
 };
 

@@ -5,3 +5,7 @@
 mod kit;
 
 mod fixtures;
+
+mod exhaustive;
+
+mod hostile;
