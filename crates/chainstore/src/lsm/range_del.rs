@@ -1,13 +1,13 @@
 //! Range deletions: from a key up to, not including, another. *No files.*
 //!
-//! Source: pebble v1.1 `internal/keyspan`, `sstable/writer.go` (`addTombstone`): in a table's range-del block the key is the
-//! start with sequence and kind 15, the value the end. A deletion covers what is older than itself.
+//! Source: pebble v1.1 `internal/keyspan`, `sstable/writer.go` (`addTombstone`), RocksDB `db/range_tombstone_fragmenter.cc`: in a
+//! table's range-del block the key is the start with sequence and kind 15, the value the end. A deletion covers what is older
+//! than itself.
 
 use crate::lsm::internal_key::InternalKey;
 use crate::lsm::memory::MemTable;
 use crate::lsm::merge::{Run, RunCursor, RunEntry};
 use crate::lsm::row_block::{RowBlock, TopBits};
-use crate::pebble::batch::kind;
 use crate::{Cut, CutError, CutProblem, Part, Reason, ViewError};
 
 const RANGES: Part = Part::new("range deletions");
@@ -68,7 +68,7 @@ impl RangeDeletions {
     }
 }
 
-/// What the WALs hold: points and range deletions.
+/// What WALs hold: points and range deletions.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     points: MemTable,
@@ -76,22 +76,18 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Adds a write; range keys and notes do not matter to points.
-    pub(crate) fn put(&mut self, user: &[u8], trailer: u64, value: &[u8]) -> Result<(), Reason> {
-        match trailer.to_le_bytes()[0] {
-            kind::RANGE_KEY_DELETE..=kind::RANGE_KEY_SET => Ok(()),
-            kind::INGEST_TABLE => {
-                Err(Reason::Unsupported("a WAL that takes in tables made elsewhere is not read".to_owned()))
-            }
-            kind::RANGE_DELETE if self.deletions.bytes > BYTES_MAX => {
-                Err(Reason::AboveLimit(format!("the WALs hold more than {BYTES_MAX} bytes of range deletions")))
-            }
-            kind::RANGE_DELETE => {
-                self.deletions.push(user, value, trailer >> 8);
-                Ok(())
-            }
-            _ => self.points.put(user, trailer, value),
+    /// Adds a write of one key.
+    pub(crate) fn put_point(&mut self, user: &[u8], trailer: u64, value: &[u8]) -> Result<(), Reason> {
+        self.points.put(user, trailer, value)
+    }
+
+    /// Adds a range deletion.
+    pub(crate) fn put_range(&mut self, start: &[u8], end: &[u8], sequence: u64) -> Result<(), Reason> {
+        if self.deletions.bytes > BYTES_MAX {
+            return Err(Reason::AboveLimit(format!("the WALs hold more than {BYTES_MAX} bytes of range deletions")));
         }
+        self.deletions.push(start, end, sequence);
+        Ok(())
     }
 
     /// Ends the writing.
@@ -122,25 +118,18 @@ impl Run for Memory {
 mod tests {
     use super::*;
     use crate::KeyValues;
-    use crate::lsm::merge::Merged;
-    use crate::pebble::view::meaning;
+    use crate::lsm::merge::{Merged, leveldb_meaning};
 
     #[test]
     fn older_writes_in_the_range_are_gone() {
         let mut memory = Memory::default();
-        for (sequence, kind, key, value) in [
-            (1, kind::SET, "a", "1"),
-            (2, kind::SET, "b", "2"),
-            (3, kind::SET, "c", "3"),
-            (4, kind::RANGE_DELETE, "a", "c"),
-            (5, kind::SET, "b", "5"),
-            (6, kind::RANGE_KEY_SET, "a", "z"),
-        ] {
-            memory.put(key.as_bytes(), (sequence << 8) | u64::from(kind), value.as_bytes()).unwrap();
+        for (sequence, key, value) in [(1, "a", "1"), (2, "b", "2"), (3, "c", "3"), (5, "b", "5")] {
+            memory.put_point(key.as_bytes(), (sequence << 8) | 1, value.as_bytes()).unwrap();
         }
+        memory.put_range(b"a", b"c", 4).unwrap();
         memory.sort();
         assert_eq!((memory.covering(b"a"), memory.covering(b"c"), memory.covering(b"")), (Ok(4), Ok(0), Ok(0)));
-        let view = Merged { runs: vec![Box::new(memory)], meaning };
+        let view = Merged { runs: vec![Box::new(memory)], meaning: leveldb_meaning };
         let all: Vec<_> = view.range(b"", None).map(|entry| entry.unwrap()).collect();
         let text: Vec<_> = all.iter().map(|(key, value)| (&**key, &**value)).collect();
         assert_eq!(text, [(&b"b"[..], &b"5"[..]), (b"c", b"3")]);
