@@ -63,13 +63,15 @@ impl Page {
             let _ = writeln!(text, "- {name}: {strictest}; {} healthy databases to begin with", damages.bases);
         }
         let only_we = self.damages.iter().map(|damages| {
-            let counted = damages.only_we.iter().map(|(reason, count)| (reason.0.to_owned(), *count)).collect();
+            let counted = damages.only_we.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect();
             (damages.engine.name(), counted)
         });
         let only_we: Vec<(&str, BTreeMap<String, u64>)> = only_we.collect();
         text.push_str(&list("What only we see", only_we.iter().map(|(name, counted)| (*name, counted))));
         let untold = self.damages.iter().map(|damages| (damages.engine.name(), &damages.untold));
         text.push_str(&list("Why we cannot tell what they see", untold));
+        let neither = self.damages.iter().map(|damages| (damages.engine.name(), &damages.neither));
+        text.push_str(&list("What was changed where nobody sees anything", neither));
         if !self.skipped.is_empty() {
             text.push_str("\n## Not asked\n\n");
             for line in &self.skipped {

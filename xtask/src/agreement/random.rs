@@ -29,6 +29,8 @@ pub(super) struct Damages {
     pub(super) counts: BTreeMap<Class, u64>,
     /// What we saw alone, by reviewed reason.
     pub(super) only_we: BTreeMap<explain::Reason, u64>,
+    /// What was changed where nobody sees anything.
+    pub(super) neither: BTreeMap<String, u64>,
     /// Why we could not tell where they saw something.
     pub(super) untold: BTreeMap<String, u64>,
     /// Cases that must not be.
@@ -83,6 +85,7 @@ pub(super) fn compare(engine: EngineUnderTest, peer: &Peer, options: &Options, w
         counts: BTreeMap::new(),
         only_we: BTreeMap::new(),
         untold: BTreeMap::new(),
+        neither: BTreeMap::new(),
         broken: Vec::new(),
     };
     if bases.is_empty() {
@@ -95,9 +98,10 @@ pub(super) fn compare(engine: EngineUnderTest, peer: &Peer, options: &Options, w
     let known = remembered(&memory)?;
     let mut remember = OpenOptions::new().append(true).create(true).open(&memory)?;
     let mut judge = Judge::new(peer, &workshop.scratch);
-    let at = workshop.scratch.join("case.db");
     let bar = bar(options.cases, engine.name());
     for case in 0..options.cases {
+        // A name of its own: an engine may hold a directory for good.
+        let at = workshop.scratch.join(format!("case-{case}.db"));
         let (base, damage) = make(&bases, options.seed, case, &at)?;
         let told = format!("{base}: {damage}");
         let ours = compare::inspect(&at, Depth::Default)?;
@@ -125,6 +129,7 @@ pub(super) fn compare(engine: EngineUnderTest, peer: &Peer, options: &Options, w
                 kept.file_name().unwrap_or_default().display()
             ));
         }
+        fs::remove_dir_all(&at)?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -154,6 +159,10 @@ impl Damages {
             }
             Class::UntoldTheySee => {
                 *self.untold.entry(explain::untold(&ours.untold())).or_default() += 1;
+                None
+            }
+            Class::Neither => {
+                *self.neither.entry(explain::place(damage)).or_default() += 1;
                 None
             }
             _ => None,
