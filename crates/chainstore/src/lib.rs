@@ -49,6 +49,8 @@ mod leveldb;
 
 mod pebble;
 
+mod rocksdb;
+
 mod density;
 
 mod places;

@@ -10,6 +10,7 @@ use diagnosis::DatabaseName;
 use crate::files::{DataDir, FileEntry};
 use crate::leveldb::LevelDbStore;
 use crate::pebble::PebbleStore;
+use crate::rocksdb::RocksDbStore;
 use crate::{Checks, Engine, KeyValues, Reason, ViewError};
 
 /// How much is looked at.
@@ -121,7 +122,8 @@ pub fn open(place: Place, engine: Engine) -> Result<Box<dyn Store>, Reason> {
     match engine {
         Engine::GoLevelDb | Engine::LevelDb => Ok(Box::new(LevelDbStore::open(place, engine))),
         Engine::Pebble => Ok(Box::new(PebbleStore::open(place)?)),
-        Engine::RocksDb | Engine::Badger | Engine::Bolt | Engine::Sqlite => {
+        Engine::RocksDb => Ok(Box::new(RocksDbStore::open(place))),
+        Engine::Badger | Engine::Bolt | Engine::Sqlite => {
             Err(Reason::Unsupported(format!("{engine} is not read by this version")))
         }
     }

@@ -6,6 +6,8 @@ pub(crate) mod internal_key;
 
 pub(crate) mod row_block;
 
+pub(crate) mod flat_index;
+
 pub(crate) mod trailer;
 
 pub(crate) mod unpack;
@@ -29,6 +31,8 @@ pub(crate) mod log_checks;
 pub(crate) mod merge;
 
 pub(crate) mod memory;
+
+pub(crate) mod range_del;
 
 pub(crate) mod cache;
 
