@@ -63,13 +63,8 @@ pub(crate) fn check(
     let footer_flip = || footer::attribute(place, file, table.bytes, newest_format);
     let mut read = |footer: Footer| {
         let Scratch { window, unpacked } = &mut *scratch;
-<<<<<<< HEAD
         let blocks = BlockChecker::new(place, file, window, footer.checksum, Arc::new(unpack_pebble), &footer_flip)
-            .with_consequence(if circumstances.by_v1 { DROPPED } else { "" });
-=======
-        let blocks = BlockChecker::new(place, file, window, footer.checksum, unpack_pebble, &footer_flip)
             .with_consequence(if circumstances.by_v1 { DROPPED } else { ENDS });
->>>>>>> fd228c0
         let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
         let order = KeyOrder::default();
         Reader { table, blocks, unpacked, footer, order, suspicious, others: Vec::new(), last: None }.run()
