@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::data_file::{DataFile, PAGE};
 use crate::files::DataDir;
-use crate::{Attribution, crc32c, unmask};
+use crate::{Attribution, crc32c, mask, unmask};
 
 /// Castagnoli, reflected.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
@@ -60,14 +60,16 @@ pub(crate) struct BadBlock<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Attributes a block with a masked CRC-32C trailer.
-pub(crate) fn of_crc_block(dir: &DataDir, file: &DataFile, bad: &BadBlock<'_>) -> Attribution {
+/// Attributes a block with a masked CRC-32C trailer, to which `modifier` has been added.
+pub(crate) fn of_crc_block(dir: &DataDir, file: &DataFile, bad: &BadBlock<'_>, modifier: u32) -> Attribution {
     if let Some((covered, stored)) = bad.bytes.split_last_chunk::<4>() {
         let stored = u32::from_le_bytes(*stored);
-        if let Some(flip) = flip_in_covered(covered, unmask(stored)) {
+        if let Some(flip) = flip_in_covered(covered, unmask(stored.wrapping_sub(modifier))) {
             return Attribution::SingleBitFlip { offset: bad.offset.saturating_add(flip.byte as u64), bit: flip.bit };
         }
-        if let Some(bit) = flip_in_masked_checksum(stored, crc32c(covered)) {
+        let differs = stored ^ mask(crc32c(covered)).wrapping_add(modifier);
+        if differs.is_power_of_two() {
+            let bit = differs.trailing_zeros();
             let byte = covered.len() as u64 + u64::from(bit / 8);
             let bit = u8::try_from(bit % 8).unwrap_or_default();
             return Attribution::SingleBitFlip { offset: bad.offset.saturating_add(byte), bit };
@@ -158,7 +160,7 @@ fn owner_of(dir: &DataDir, file: &DataFile, pages: &[(u64, Vec<u8>)]) -> Attribu
     for entry in dir.list().unwrap_or_default() {
         let is_table =
             Path::new(&entry.name).extension().is_some_and(|e| ["ldb", "sst", "log"].iter().any(|x| e == *x));
-        if !is_table || Some(entry.name.as_os_str()) == own {
+        if !is_table || Some(&*entry.name) == own {
             continue;
         }
         let Ok(other) = dir.file(&entry.name) else { continue };

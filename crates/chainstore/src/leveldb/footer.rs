@@ -56,7 +56,10 @@ impl Footer {
     fn fits(self, file: &DataFile) -> bool {
         [self.metaindex, self.index].into_iter().all(|handle| {
             let stored = file.read_range(handle.offset, handle.stored_bytes(), BLOCK_BYTES_MAX);
-            stored.ok().and_then(|stored| Trailer::of(&stored, Checksum::Crc32c)).is_some_and(|trailer| trailer.fits())
+            stored
+                .ok()
+                .and_then(|stored| Trailer::of(&stored, handle.offset, Checksum::Crc32c.into()))
+                .is_some_and(|trailer| trailer.fits())
         })
     }
 

@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use std::sync::Arc;
+
 use crate::data_file::DataFile;
 use crate::leveldb::footer::{self, FOOTER_BYTES, Footer};
 use crate::leveldb::key_order::KeyOrder;
@@ -47,7 +49,7 @@ pub(crate) fn check(place: &Place, table: &LiveTable, file: &DataFile, scratch: 
             Err(_) => Attribution::Unknown,
         }
     };
-    let mut blocks = BlockChecker::new(place, file, window, Checksum::Crc32c, unpack, &footer_flip);
+    let mut blocks = BlockChecker::new(place, file, window, Checksum::Crc32c, Arc::new(unpack), &footer_flip);
     blocks.checks = checks;
     Reader { table, blocks, unpacked }.run(footer)
 }

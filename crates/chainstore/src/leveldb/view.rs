@@ -1,5 +1,7 @@
 //! Opening a table for reading keys. *Files, read-only.*
 
+use std::sync::Arc;
+
 use crate::ViewError;
 use crate::leveldb::footer::{FOOTER_BYTES, Footer};
 use crate::leveldb::leveldb_store::table_file;
@@ -20,7 +22,8 @@ fn open_table(place: &Place, live: &LiveTable) -> Result<OpenTable, ViewError> {
     let start = live.bytes.saturating_sub(FOOTER_BYTES);
     let mut bytes = [0; 48];
     file.read_exact_at(&mut bytes, start)?;
-    let file = TableFile { database: place.database.clone(), file, checksum: Checksum::Crc32c, unpack };
+    let file =
+        TableFile { database: place.database.clone(), file, seal: Checksum::Crc32c.into(), unpack: Arc::new(unpack) };
     let footer = Footer::parse(&bytes, live.bytes).map_err(|problem| file.damaged(start, problem))?;
     let index = file.read(footer.index)?;
     Ok(OpenTable { file, index, top_bits: TopBits::Number, rows: Box::new(PlainRows), other_bytes: 0 })

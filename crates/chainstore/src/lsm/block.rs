@@ -4,7 +4,7 @@
 //! a handle's size counts the payload alone.
 
 use crate::data_file::DataFile;
-use crate::lsm::trailer::{Checksum, Sum, Trailer};
+use crate::lsm::trailer::{Seal, Sum, Trailer};
 use crate::lsm::unpack::BLOCK_BYTES_MAX;
 use crate::read_error::{ReadError, ReadProblem};
 use crate::{Cut, CutError, Part};
@@ -47,16 +47,16 @@ impl Handle {
 /// A window that moves forward through a file.
 pub(crate) struct Window<'a> {
     file: &'a DataFile,
-    checksum: Checksum,
+    seal: Seal,
     buffer: &'a mut [u8],
     start: u64,
     filled: usize,
 }
 
 impl<'a> Window<'a> {
-    /// `checksum` is how the file's blocks are summed.
-    pub(crate) fn new(file: &'a DataFile, buffer: &'a mut [u8], checksum: Checksum) -> Self {
-        Self { file, checksum, buffer, start: 0, filled: 0 }
+    /// `seal` is how the file's blocks are summed.
+    pub(crate) fn new(file: &'a DataFile, buffer: &'a mut [u8], seal: Seal) -> Self {
+        Self { file, seal, buffer, start: 0, filled: 0 }
     }
 
     /// Whether a range of this length can be held whole.
@@ -103,12 +103,12 @@ impl<'a> Window<'a> {
         let short =
             || file.error(ReadProblem::Short { offset: handle.offset, wanted: stored_bytes, length: file.bytes() });
         if self.holds(stored_bytes) {
-            let checksum = self.checksum;
-            return Trailer::of(self.range(handle.offset, stored_bytes)?, checksum).ok_or_else(short);
+            let seal = self.seal;
+            return Trailer::of(self.range(handle.offset, stored_bytes)?, handle.offset, seal).ok_or_else(short);
         }
         let covered_end =
             handle.offset.checked_add(handle.size).and_then(|end| end.checked_add(1)).ok_or_else(short)?;
-        let mut sum = Sum::new(self.checksum);
+        let mut sum = Sum::new(self.seal.checksum);
         let mut at = handle.offset;
         let mut compression = 0;
         while at < covered_end {
@@ -120,6 +120,7 @@ impl<'a> Window<'a> {
         }
         let stored =
             Cut::new(self.range(covered_end, 4)?, covered_end).u32_le(Part::new("block checksum")).unwrap_or_default();
-        Ok(Trailer { compression, stored, computed: sum.value(), checksum: self.checksum })
+        let computed = sum.value().wrapping_add(self.seal.modifier(handle.offset));
+        Ok(Trailer { compression, stored, computed, seal: self.seal })
     }
 }

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use crate::data_file::DataFile;
 use crate::lsm::bad_block;
 use crate::lsm::block::{Handle, Window};
-use crate::lsm::trailer::{Checksum, Trailer};
-use crate::lsm::unpack::{BLOCK_BYTES_MAX, Unpack};
+use crate::lsm::trailer::{Checksum, Seal, Trailer};
+use crate::lsm::unpack::{BLOCK_BYTES_MAX, Unpack, UnpackError};
 use crate::store::Place;
 use crate::{Attribution, Check, Checks, Finding, FindingKind, Reason};
 
@@ -22,6 +22,7 @@ pub(crate) struct BlockChecker<'a> {
     pub(crate) file: &'a DataFile,
     pub(crate) window: Window<'a>,
     pub(crate) checks: Checks,
+    seal: Seal,
     unpack: Unpack,
     /// The one bit of the footer whose flip sends the reader to a wrong place, if there is one.
     footer_flip: &'a dyn Fn() -> Attribution,
@@ -36,19 +37,32 @@ impl<'a> BlockChecker<'a> {
         place: &'a Place,
         file: &'a DataFile,
         window: &'a mut [u8],
-        checksum: Checksum,
+        seal: impl Into<Seal>,
         unpack: Unpack,
         footer_flip: &'a dyn Fn() -> Attribution,
     ) -> Self {
-        let window = Window::new(file, window, checksum);
-        let checks = Checks::default();
-        Self { place, file, window, checks, unpack, footer_flip, consequence: "", more: 0 }
+        let seal = seal.into();
+        let window = Window::new(file, window, seal);
+        let mut checks = Checks::default();
+        if seal.checksum == Checksum::None {
+            checks.add(Reason::Unverifiable(file.path().display().to_string()));
+        }
+        Self { place, file, window, checks, seal, unpack, footer_flip, consequence: "", more: 0 }
     }
 
     /// Says in each finding what a bad data block means for the engine.
     pub(crate) fn with_consequence(mut self, words: &'static str) -> Self {
         self.consequence = words;
         self
+    }
+
+    /// From here on blocks are unpacked like this.
+    pub(crate) fn unpack_with(&mut self, unpack: Unpack) {
+        self.unpack = unpack;
+    }
+
+    fn not_read(&self, error: &UnpackError) -> Reason {
+        Reason::Unsupported(format!("{}: {error}", self.file.path().display()))
     }
 
     /// Everything that was found.
@@ -113,17 +127,26 @@ impl<'a> BlockChecker<'a> {
         let problem = match self.window.payload(handle) {
             Ok(payload) => match (self.unpack)(&payload, compression, into) {
                 Ok(()) => return true,
+                Err(error @ UnpackError::NotRead(_)) => self.not_read(&error).into(),
                 Err(error) => self.structure(handle, what, error),
             },
             Err(error) => bad_block::unreadable(self.place, self.file, &error, what, handle.offset),
         };
-        self.checks.add(problem);
+        if !matches!(&problem, Check::CouldNotTell(reason) if self.checks.untold.contains(reason)) {
+            self.checks.add(problem);
+        }
         false
     }
 
-    /// A block that fits its checksum and is wrong all the same.
+    /// A block that fits its checksum, or has none, and is wrong in itself.
     pub(crate) fn structure(&self, handle: Handle, what: &str, problem: impl Display) -> Check {
-        self.finding(FindingKind::BlockStructure, handle, format!("{what} fits its checksum, but: {problem}")).into()
+        let checksum = self.checksum_in_words();
+        self.finding(FindingKind::BlockStructure, handle, format!("{what} {checksum}: {problem}")).into()
+    }
+
+    /// How a block that is wrong in itself stands to its checksum.
+    pub(crate) fn checksum_in_words(&self) -> &'static str {
+        if self.seal.checksum == Checksum::None { "carries no checksum, and" } else { "fits its checksum, but" }
     }
 
     /// A finding at a block.

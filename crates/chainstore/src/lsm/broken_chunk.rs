@@ -82,8 +82,11 @@ fn of_chunk(from_header: &[u8], chunk: &Chunk, dialect: Dialect) -> Attribution 
 fn is_own(probe: &mut [u8], byte: usize, bit: u8, dialect: Dialect) -> bool {
     let toggle = |probe: &mut [u8]| probe.get_mut(byte).into_iter().for_each(|broken| *broken ^= 1 << bit);
     toggle(probe);
-    let own = chunk_at(probe, 0, 0, dialect)
-        .is_some_and(|chunk| chunk.is_good() && chunk.length > 0 && chunk.log_number == dialect.log_number);
+    // An empty record is legal; where earlier logs' bytes stand about, it says too little.
+    let own = chunk_at(probe, 0, 0, dialect).is_some_and(|chunk| {
+        let says_enough = chunk.length > 0 || dialect.log_number.is_none();
+        chunk.is_good() && says_enough && chunk.log_number == dialect.log_number
+    });
     toggle(probe);
     own
 }

@@ -25,6 +25,8 @@ pub(crate) struct Dialect {
     pub(crate) longest: usize,
     /// The header's length for a type byte; none if the log has no such type.
     pub(crate) header: fn(u8) -> Option<usize>,
+    /// Whether a type stands for itself, without being part of a record.
+    pub(crate) note: fn(u8) -> bool,
     /// The number that chunks with a longer header carry. Where files are used again, it tells this log's chunks from
     /// those of the log that the file held before.
     pub(crate) log_number: Option<u32>,
@@ -41,6 +43,27 @@ pub(crate) enum AtBreak {
     DropsBlock,
     /// It reads no further (Pebble).
     Stops,
+    /// It takes zeros for space that was never written and passes over the rest of the block; at anything else it reads no
+    /// further, and says so unless the file ends there (RocksDB).
+    StopsUnlessZero,
+}
+
+impl AtBreak {
+    /// Whether the engine goes on in the next block.
+    pub(crate) fn goes_on(self, chunk: &Chunk) -> bool {
+        match self {
+            Self::DropsBlock => true,
+            Self::Stops => false,
+            Self::StopsUnlessZero => chunk.kind == 0 && chunk.length == 0,
+        }
+    }
+
+    /// Whether the engine calls it an error, which in a MANIFEST of `file_bytes` bytes keeps it from opening.
+    pub(crate) fn is_error(self, chunk: &Chunk, file_bytes: u64) -> bool {
+        let ends = chunk.offset.saturating_add(chunk.available as u64) >= file_bytes;
+        let cut = chunk.total() > chunk.available && ends;
+        self == Self::StopsUnlessZero && !self.goes_on(chunk) && !cut
+    }
 }
 
 /// LevelDB's journals and MANIFESTs, and everyone's MANIFEST: types 1 (full), 2 (first), 3 (middle), 4 (last).
@@ -48,6 +71,7 @@ pub(crate) const LEGACY: Dialect = Dialect {
     shortest: LEGACY_HEADER,
     longest: LEGACY_HEADER,
     header: |kind| (1..=4).contains(&kind).then_some(LEGACY_HEADER),
+    note: |_| false,
     log_number: None,
     ends_at: LogEnd::OtherNumber,
     at_break: AtBreak::DropsBlock,
@@ -55,7 +79,8 @@ pub(crate) const LEGACY: Dialect = Dialect {
 
 /// Header bytes of the first four chunk types.
 pub(crate) const LEGACY_HEADER: usize = 7;
-const RECYCLABLE_HEADER: usize = 11;
+/// The same with a log number.
+pub(crate) const RECYCLABLE_HEADER: usize = 11;
 
 /// The same four types with a log number in their header: 5 to 8.
 pub(crate) fn recyclable(log_number: u32, at_break: AtBreak) -> Dialect {

@@ -1,8 +1,9 @@
 //! A live table, as a MANIFEST tells it. *No files.*
 
+use crate::data_file::DataFile;
 use crate::lsm::internal_key;
 use crate::store::Place;
-use crate::{Finding, FindingKind};
+use crate::{Attribution, Check, Finding, FindingKind};
 
 /// What every engine's MANIFEST says of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,4 +44,22 @@ pub(crate) fn missing(place: &Place, table: &LiveTable, file_name: &str) -> Find
     let detail = format!("live table {} of level {} is not there", table.number, table.level);
     Finding::new(FindingKind::TableMissing, &place.database, &path, detail)
         .values(format!("{} bytes", table.bytes), "no file")
+}
+
+/// The engine compares the size with the MANIFEST's before it opens; neither shorter nor longer will do.
+pub(crate) fn size(place: &Place, table: &LiveTable, file: &DataFile) -> Option<Check> {
+    if file.bytes() == table.bytes {
+        return None;
+    }
+    let finding = |detail: &str| {
+        Finding::new(FindingKind::TableSize, &place.database, file.path(), detail)
+            .values(format!("{} bytes", table.bytes), format!("{} bytes", file.bytes()))
+    };
+    Some(match table.bytes.checked_sub(file.bytes()) {
+        Some(missing) => finding("the table is shorter than the MANIFEST says: the engine does not open")
+            .at(file.bytes())
+            .by(Attribution::Truncation { missing: Some(missing) })
+            .into(),
+        None => finding("the table is longer than the MANIFEST says: the engine does not open").into(),
+    })
 }

@@ -48,6 +48,8 @@ pub(crate) struct LogReport {
     pub(crate) stopped: Option<u64>,
     /// Whether it takes that place for the log's end, and so has no error.
     pub(crate) ended_by_number: bool,
+    /// Whether the engine calls what it met an error, if it is one that tells errors from a file's end.
+    pub(crate) error: bool,
 }
 
 /// Records beyond a break are kept up to this many bytes: they are counted, no more.
@@ -102,6 +104,7 @@ pub(crate) fn read(
             Event::Orphan { offset, bytes, explained } => {
                 settle(&log, &mut pending, true, &mut report);
                 report.dropped = report.dropped.saturating_add(bytes);
+                report.error |= dialect.at_break == AtBreak::StopsUnlessZero;
                 if !explained {
                     let detail = "a record's middle or end stands here without its beginning";
                     report.checks.add(log.finding(role.kind(), detail).at(offset));
@@ -118,7 +121,8 @@ pub(crate) fn read(
                     ended = ended.or(Some(broken.chunk.offset));
                     continue;
                 }
-                if dialect.at_break == AtBreak::Stops {
+                report.error |= dialect.at_break.is_error(&broken.chunk, file.bytes());
+                if !dialect.at_break.goes_on(&broken.chunk) {
                     report.ended_by_number |= report.stopped.is_none() && broken.ends_log;
                     report.stopped = report.stopped.or(Some(broken.chunk.offset));
                 }
@@ -214,18 +218,19 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
     let continues = goes_on
         || broken.after == After::GoodChunk
         || (broken.after == After::BytesAfterZeros && dialect.log_number.is_none());
+    let refused = role == Role::Manifest && dialect.at_break.is_error(&broken.chunk, file.bytes());
     if broken.chunk.is_good() {
         report.checks.add(Reason::AboveLimit(format!("{}: a record of more than 512 MiB", file.path().display())));
-    } else if continues || flipped || role == Role::OlderJournal {
+    } else if continues || flipped || refused || role == Role::OlderJournal {
         report.dropped_by_damage = report.dropped_by_damage.saturating_add(broken.dropped);
         report.salvaged.extend(broken.salvaged.iter().cloned());
         let further: u64 = broken.salvaged.iter().map(|record| record.len() as u64).sum();
-        let loss = match dialect.at_break {
-            AtBreak::DropsBlock => format!("the engine drops {} bytes from here on", broken.dropped),
-            AtBreak::Stops => {
-                report.dropped_by_damage = report.dropped_by_damage.saturating_add(further);
-                "the engine reads this log no further".to_owned()
-            }
+        let loss = if dialect.at_break.goes_on(&broken.chunk) {
+            format!("the engine drops {} bytes from here on", broken.dropped)
+        } else {
+            report.dropped_by_damage = report.dropped_by_damage.saturating_add(further);
+            let words = if refused { "the engine does not open" } else { "the engine reads this log no further" };
+            words.to_owned()
         };
         let detail = format!("{}; {loss}", state_in_words(broken));
         let (expected, computed) = values(broken);

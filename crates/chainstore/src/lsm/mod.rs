@@ -6,6 +6,8 @@ pub(crate) mod internal_key;
 
 pub(crate) mod row_block;
 
+pub(crate) mod flat_index;
+
 pub(crate) mod trailer;
 
 pub(crate) mod unpack;
@@ -30,9 +32,15 @@ pub(crate) mod merge;
 
 pub(crate) mod memory;
 
+pub(crate) mod range_del;
+
 pub(crate) mod cache;
 
 pub(crate) mod live_table;
+
+pub(crate) mod live_set;
+
+pub(crate) mod table_files;
 
 pub(crate) mod tables;
 

@@ -7,7 +7,7 @@
 use crate::Attribution;
 use crate::data_file::{DataFile, SecondRead};
 use crate::lsm::broken_chunk::{attribute, can_be_torn};
-use crate::lsm::framing::{AtBreak, Blocks, Chunk, ChunkState, Dialect, Position, chunk_at, next_good_chunk};
+use crate::lsm::framing::{Blocks, Chunk, ChunkState, Dialect, Position, chunk_at, next_good_chunk};
 use crate::read_error::ReadError;
 
 /// A record above this is not put together; an honest batch is far smaller.
@@ -169,6 +169,10 @@ impl<'a> Records<'a> {
         if !chunk.is_good() || self.record.len().saturating_add(chunk.length) > RECORD_BYTES_MAX {
             return Some(Event::Broken(Box::new(self.broken(chunk))));
         }
+        if (self.dialect.note)(chunk.kind) {
+            self.at = self.at.saturating_add(chunk.total());
+            return None;
+        }
         let begins = matches!(chunk.position(), Position::Full | Position::First);
         match (begins, self.open) {
             (true, Some(offset)) => {
@@ -218,9 +222,10 @@ impl<'a> Records<'a> {
             chunk,
             ends_log: self.open.is_none() && dialect.ends_log(&chunk),
             of_end_mark,
-            dropped: match dialect.at_break {
-                AtBreak::DropsBlock => from_header.len() as u64,
-                AtBreak::Stops => chunk.total().min(from_header.len()) as u64,
+            dropped: if dialect.at_break.goes_on(&chunk) {
+                from_header.len() as u64
+            } else {
+                chunk.total().min(from_header.len()) as u64
             },
             cuts_record: self.open,
             can_be_torn: can_be_torn(from_header, &chunk, dialect),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use diagnosis::DatabaseName;
 
-use crate::ViewError;
 use crate::data_file::DataFile;
 use crate::lsm::block::Handle;
 use crate::lsm::cache::Cache;
@@ -12,9 +11,10 @@ use crate::lsm::internal_key::InternalKey;
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::merge::RunEntry;
 use crate::lsm::row_block::TopBits;
-use crate::lsm::trailer::{Checksum, Trailer};
-use crate::lsm::unpack::{BLOCK_BYTES_MAX, Unpack};
+use crate::lsm::trailer::{Seal, Trailer};
+use crate::lsm::unpack::{BLOCK_BYTES_MAX, Unpack, UnpackError};
 use crate::store::Place;
+use crate::{Reason, ViewError};
 
 /// Open tables with their indexes, and unpacked blocks, are kept up to this many bytes each.
 const CACHE_BYTES: usize = 8 << 20;
@@ -23,7 +23,7 @@ const CACHE_BYTES: usize = 8 << 20;
 pub(crate) struct TableFile {
     pub(crate) database: DatabaseName,
     pub(crate) file: DataFile,
-    pub(crate) checksum: Checksum,
+    pub(crate) seal: Seal,
     pub(crate) unpack: Unpack,
 }
 
@@ -37,12 +37,15 @@ impl TableFile {
     /// A block, checked and unpacked.
     pub(crate) fn read(&self, handle: Handle) -> Result<Vec<u8>, ViewError> {
         let stored = self.file.read_range(handle.offset, handle.stored_bytes(), BLOCK_BYTES_MAX)?;
-        let trailer = Trailer::of(&stored, self.checksum)
+        let trailer = Trailer::of(&stored, handle.offset, self.seal)
             .filter(Trailer::fits)
             .ok_or_else(|| self.damaged(handle.offset, "a block does not fit its checksum"))?;
         let payload = usize::try_from(handle.size).ok().and_then(|size| stored.get(..size)).unwrap_or_default();
         let mut block = Vec::new();
-        (self.unpack)(payload, trailer.compression, &mut block).map_err(|error| self.damaged(handle.offset, error))?;
+        (self.unpack)(payload, trailer.compression, &mut block).map_err(|error| match error {
+            UnpackError::NotRead(_) => ViewError::CouldNotTell(Reason::Unsupported(error.to_string())),
+            error => self.damaged(handle.offset, error),
+        })?;
         Ok(block)
     }
 }

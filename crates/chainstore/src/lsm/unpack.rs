@@ -5,10 +5,11 @@
 //! are taken as they come.
 
 use std::io::Read;
+use std::sync::Arc;
 
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use crate::{Cut, Part};
+use crate::{Cut, CutError, Part};
 
 /// Payloads are unpacked up to this size; engines make blocks of 4 KiB to some hundred.
 pub(crate) const BLOCK_BYTES_MAX: u64 = 64 << 20;
@@ -31,10 +32,19 @@ pub(crate) enum UnpackError {
     /// The packed bytes are wrong, or ask for more memory than is given.
     #[error("zstd: {0}")]
     Zstd(String),
+    /// The packed bytes are wrong.
+    #[error("lz4: {0}")]
+    Lz4(String),
+    /// The packed bytes are wrong.
+    #[error("zlib: {0}")]
+    Zlib(String),
+    /// A way of packing that this version cannot undo; the bytes may be right.
+    #[error("{0} is not unpacked by this version")]
+    NotRead(String),
 }
 
 /// Unpacks a payload of a compression type by one engine's rules.
-pub(crate) type Unpack = fn(&[u8], u8, &mut Vec<u8>) -> Result<(), UnpackError>;
+pub(crate) type Unpack = Arc<dyn Fn(&[u8], u8, &mut Vec<u8>) -> Result<(), UnpackError> + Send + Sync>;
 
 /// Unpacks a payload of type 0 (stored) or 1 (Snappy) into `into`.
 pub(crate) fn unpack(payload: &[u8], compression: u8, into: &mut Vec<u8>) -> Result<(), UnpackError> {
@@ -60,18 +70,46 @@ pub(crate) fn unpack_pebble(payload: &[u8], compression: u8, into: &mut Vec<u8>)
     if compression != 7 {
         return unpack(payload, compression, into);
     }
-    into.clear();
-    let zstd = |error: &dyn std::fmt::Display| UnpackError::Zstd(error.to_string());
+    let (length, frame) = length_first(payload).map_err(|error| zstd_error(&error))?;
+    unpack_frame(frame, length, &mut FrameDecoder::new(), into)?;
+    let unpacked = into.len() as u64;
+    if unpacked == length { Ok(()) } else { Err(zstd_error(&format!("{unpacked} bytes, not {length}"))) }
+}
+
+/// The unpacked length that stands as a uvarint before packed bytes, and those.
+pub(crate) fn length_first(payload: &[u8]) -> Result<(u64, &[u8]), CutError> {
     let mut cut = Cut::new(payload, 0);
-    let length = cut.uvarint_at_most(Part::new("unpacked length"), BLOCK_BYTES_MAX).map_err(|error| zstd(&error))?;
-    match window_bytes(cut.rest()) {
+    let length = cut.uvarint_at_most(Part::new("unpacked length"), BLOCK_BYTES_MAX)?;
+    Ok((length, cut.rest()))
+}
+
+/// Unpacks one Zstandard frame, up to a byte more than `length`.
+pub(crate) fn unpack_frame(
+    frame: &[u8],
+    length: u64,
+    decoder: &mut FrameDecoder,
+    into: &mut Vec<u8>,
+) -> Result<(), UnpackError> {
+    into.clear();
+    match window_bytes(frame) {
         Some(window) if window <= ZSTD_WINDOW_MAX => {}
-        Some(window) => return Err(zstd(&format!("a window of {window} bytes"))),
-        None => return Err(zstd(&"no frame header")),
+        Some(window) => return Err(zstd_error(&format!("a window of {window} bytes"))),
+        None => return Err(zstd_error(&"no frame header")),
     }
-    let mut decoder = StreamingDecoder::new(cut.rest()).map_err(|error| zstd(&error))?;
-    decoder.by_ref().take(length.saturating_add(1)).read_to_end(into).map_err(|error| zstd(&error))?;
-    if into.len() as u64 == length { Ok(()) } else { Err(zstd(&format!("{} bytes, not {length}", into.len()))) }
+    let mut decoder = StreamingDecoder::new_with_decoder(frame, decoder).map_err(|error| zstd_error(&error))?;
+    decoder.by_ref().take(length.saturating_add(1)).read_to_end(into).map_err(|error| zstd_error(&error))?;
+    Ok(())
+}
+
+/// Unpacks a record of a log whose records are Zstandard frames: its length is not told beforehand.
+pub(crate) fn unpack_record(record: &[u8], into: &mut Vec<u8>) -> Result<(), UnpackError> {
+    unpack_frame(record, BLOCK_BYTES_MAX, &mut FrameDecoder::new(), into)?;
+    let unpacked = into.len() as u64;
+    if unpacked > BLOCK_BYTES_MAX { Err(zstd_error(&format!("more than {BLOCK_BYTES_MAX} bytes"))) } else { Ok(()) }
+}
+
+fn zstd_error(error: &dyn std::fmt::Display) -> UnpackError {
+    UnpackError::Zstd(error.to_string())
 }
 
 /// The memory that a Zstandard frame asks for: its window, or, where the frame is one segment, its whole content.

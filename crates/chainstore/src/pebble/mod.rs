@@ -23,7 +23,7 @@ pub(crate) mod layout;
 
 pub(crate) mod value;
 
-pub(crate) mod range_del;
+pub(crate) mod memory;
 
 pub(crate) mod key_order;
 

@@ -7,11 +7,12 @@ use crate::lsm::level_run;
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::LogReport;
 use crate::lsm::merge::{Merged, Run, Snapshot};
+use crate::lsm::range_del::Memory;
 use crate::pebble::entry::{self, EntryPoint};
 use crate::pebble::manifest::{self, Replay, Version};
+use crate::pebble::memory::put;
 use crate::pebble::names::{self, Name};
 use crate::pebble::options::{self, Options};
-use crate::pebble::range_del::Memory;
 use crate::pebble::table::{self, Circumstances};
 use crate::pebble::view::{self, meaning};
 use crate::pebble::{predict, trace, wal};
@@ -153,8 +154,7 @@ impl PebbleStore {
     /// What the WALs from a number on give, and the number above which the engine sees no write.
     pub(crate) fn memory(&self, version: &Version) -> Result<(Memory, u64), ViewError> {
         let mut memory = Memory::default();
-        let report =
-            wal::read(&self.place, version, &self.options, |write| memory.put(write.key, write.trailer, write.value));
+        let report = wal::read(&self.place, version, &self.options, |write| put(&mut memory, write));
         // Damage in a WAL is a finding; the view shows what the engine would be left with. What could not be read at all
         // must not pass as an absent key.
         if let Some(reason) = report.unread() {
@@ -180,10 +180,13 @@ impl Store for PebbleStore {
         &self.checks
     }
 
-    fn tables(&self) -> Vec<TableRef> {
-        let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_> {
+        let quick = self.place.depth == Depth::Quick;
         let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
-        there.map(|(index, table)| TableRef { index, file: names::table(table.number), bytes: bytes(table) }).collect()
+        Box::new(there.map(move |(index, table)| {
+            let bytes = if quick { 0 } else { table.bytes };
+            TableRef { index, file: names::table(table.number), bytes }
+        }))
     }
 
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {

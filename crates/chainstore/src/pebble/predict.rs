@@ -9,9 +9,10 @@ use std::sync::Arc;
 use crate::lsm::level_run::LevelRun;
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::merge::{Merged, Run, Snapshot, count_keys};
+use crate::lsm::range_del::Memory;
 use crate::pebble::batch::Batch;
 use crate::pebble::manifest::Version;
-use crate::pebble::range_del::Memory;
+use crate::pebble::memory::put;
 use crate::pebble::view::{self, meaning};
 use crate::pebble::{PebbleStore, names, wal};
 use crate::store::{COUNTED_BYTES_MAX, Depth, Prediction};
@@ -128,8 +129,7 @@ fn count(store: &PebbleStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<C
     let mut memory = Memory::default();
     for record in salvaged {
         // A salvaged record that does not decode adds nothing: the count is "at least".
-        let _ = Batch::parse(record)
-            .map(|batch| batch.each::<Stop>(|write| Ok(memory.put(write.key, write.trailer, write.value)?)));
+        let _ = Batch::parse(record).map(|batch| batch.each::<Stop>(|write| Ok(put(&mut memory, write)?)));
     }
     memory.sort();
     runs.push(Box::new(memory));

@@ -4,10 +4,12 @@
 //! Source: pebble v1.1 `sstable/writer.go`, `sstable/reader.go`; formats 2. A checksum covers the bytes as stored, so data
 //! blocks are unpacked only in deep mode, where the order of every key is checked, and where a table's format needs it.
 
+use std::sync::Arc;
+
 use crate::data_file::DataFile;
 use crate::lsm::block::{Handle, TRAILER_BYTES};
 use crate::lsm::block_checker::BlockChecker;
-use crate::lsm::live_table::LiveTable;
+use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::row_block::{RowBlock, TopBits};
 use crate::lsm::unpack::unpack_pebble;
 use crate::pebble::footer::{self, Footer, VALUE_PREFIX};
@@ -15,7 +17,7 @@ use crate::pebble::key_order::{Expected, KeyOrder, Sums};
 use crate::pebble::layout::{Metaindex, Properties, ValueIndex};
 use crate::pebble::{format, format_flip};
 use crate::store::{Depth, Place, Scratch};
-use crate::{Attribution, Check, Checks, CutError, Finding, FindingKind};
+use crate::{Checks, CutError, FindingKind};
 
 /// What Pebble 1.1 can do with a data block that it cannot read.
 const DROPPED: &str =
@@ -42,7 +44,7 @@ pub(crate) fn check(
     scratch: &mut Scratch,
 ) -> Checks {
     let mut checks = Checks::default();
-    if let Some(check) = size(place, table, file) {
+    if let Some(check) = live_table::size(place, table, file) {
         checks.add(check);
         return checks;
     }
@@ -61,7 +63,7 @@ pub(crate) fn check(
     let footer_flip = || footer::attribute(place, file, table.bytes, newest_format);
     let mut read = |footer: Footer| {
         let Scratch { window, unpacked } = &mut *scratch;
-        let blocks = BlockChecker::new(place, file, window, footer.checksum, unpack_pebble, &footer_flip)
+        let blocks = BlockChecker::new(place, file, window, footer.checksum, Arc::new(unpack_pebble), &footer_flip)
             .with_consequence(if circumstances.by_v1 { DROPPED } else { ENDS });
         let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
         let order = KeyOrder::default();
@@ -69,24 +71,6 @@ pub(crate) fn check(
     };
     let checks = read(footer);
     format_flip::explain(checks, footer, newest_format, read)
-}
-
-/// The engine compares the size with the MANIFEST's before it opens; neither shorter nor longer will do.
-pub(crate) fn size(place: &Place, table: &LiveTable, file: &DataFile) -> Option<Check> {
-    if file.bytes() == table.bytes {
-        return None;
-    }
-    let finding = |detail: &str| {
-        Finding::new(FindingKind::TableSize, &place.database, file.path(), detail)
-            .values(format!("{} bytes", table.bytes), format!("{} bytes", file.bytes()))
-    };
-    Some(match table.bytes.checked_sub(file.bytes()) {
-        Some(missing) => finding("the table is shorter than the MANIFEST says: the engine does not open")
-            .at(file.bytes())
-            .by(Attribution::Truncation { missing: Some(missing) })
-            .into(),
-        None => finding("the table is longer than the MANIFEST says: the engine does not open").into(),
-    })
 }
 
 /// The sequence of every write of a table that was made elsewhere: the MANIFEST names one for all.

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::lsm::internal_key::InternalKey;
 use crate::lsm::merge::RunEntry;
+use crate::lsm::range_del::RangeDeletions;
 use crate::lsm::tables::{Rows, TableFile};
 use crate::pebble::batch::kind;
 use crate::pebble::footer::VALUE_PREFIX;
 use crate::pebble::layout::ValueIndex;
-use crate::pebble::range_del::RangeDeletions;
 use crate::{Cut, CutError, CutProblem, Part, ViewError};
 
 const PREFIX: Part = Part::new("value prefix");

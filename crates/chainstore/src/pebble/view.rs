@@ -1,10 +1,11 @@
 //! Opening a table for reading keys, and what kinds of keys mean. *Files, read-only.*
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::lsm::block::Handle;
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::merge::Meaning;
+use crate::lsm::range_del::RangeDeletions;
 use crate::lsm::row_block::{RowBlock, TopBits};
 use crate::lsm::tables::{OpenTable, TableFile, Tables};
 use crate::lsm::trailer::Checksum;
@@ -14,7 +15,6 @@ use crate::pebble::footer::{FOOTER_BYTES, Footer};
 use crate::pebble::format::{NEWEST_READ, newest_table};
 use crate::pebble::layout::{Metaindex, Properties, ValueIndex};
 use crate::pebble::names;
-use crate::pebble::range_del::RangeDeletions;
 use crate::pebble::table::sequence_of_all;
 use crate::pebble::value::PebbleRows;
 use crate::store::Place;
@@ -39,11 +39,15 @@ fn open_table(place: &Place, live: &LiveTable) -> Result<OpenTable, ViewError> {
     let start = live.bytes.saturating_sub(FOOTER_BYTES);
     let mut bytes = [0; 53];
     file.read_exact_at(&mut bytes, start)?;
-    let mut file =
-        TableFile { database: place.database.clone(), file, checksum: Checksum::Crc32c, unpack: unpack_pebble };
+    let mut file = TableFile {
+        database: place.database.clone(),
+        file,
+        seal: Checksum::Crc32c.into(),
+        unpack: Arc::new(unpack_pebble),
+    };
     let footer =
         Footer::parse(&bytes, live.bytes, newest_table(NEWEST_READ)).map_err(|problem| file.damaged(start, problem))?;
-    file.checksum = footer.checksum;
+    file.seal = footer.checksum.into();
     let in_block = |handle: Handle, error: &CutError| file.damaged(handle.offset, error);
     let metaindex =
         Metaindex::parse(&file.read(footer.metaindex)?).map_err(|error| in_block(footer.metaindex, &error))?;
