@@ -23,6 +23,9 @@ use crate::{Checks, CutError, FindingKind};
 const DROPPED: &str =
     "; Pebble 1.1 can leave out the rest of the table at its next compaction and then delete it: copy it first";
 
+/// What Pebble v2 does with one.
+const ENDS: &str = "; Pebble v2 ends the node's process when it reads it";
+
 /// How the engine that will open the directory goes about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circumstances {
@@ -61,7 +64,7 @@ pub(crate) fn check(
     let mut read = |footer: Footer| {
         let Scratch { window, unpacked } = &mut *scratch;
         let blocks = BlockChecker::new(place, file, window, footer.checksum, Arc::new(unpack_pebble), &footer_flip)
-            .with_consequence(if circumstances.by_v1 { DROPPED } else { "" });
+            .with_consequence(if circumstances.by_v1 { DROPPED } else { ENDS });
         let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
         let order = KeyOrder::default();
         Reader { table, blocks, unpacked, footer, order, suspicious, others: Vec::new(), last: None }.run()

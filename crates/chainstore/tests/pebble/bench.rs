@@ -76,7 +76,7 @@ impl Bench {
 
     /// The index of a live table.
     pub(crate) fn table(&self, name: &str) -> Option<u32> {
-        self.store.tables().iter().find(|table| table.file == name).map(|table| table.index)
+        self.store.tables().find(|table| table.file == name).map(|table| table.index)
     }
 
     pub(crate) fn look(&self, way: Way, scratch: &mut Scratch) -> Checks {

@@ -13,3 +13,5 @@ mod exhaustive;
 mod hostile;
 
 mod nodes;
+
+mod predictions;

@@ -124,10 +124,10 @@ fn tables_of_other_kinds() {
         ("rocksdb-7.8/first-keys", "000014.sst"),
         ("rocksdb-7.8/dictionary-zstd", "000012.sst"),
     ] {
-        Bench::new(case).flips(table, 2 * SAMPLE + 1, old_footer_bit);
+        Bench::new(case).flips(table, 3 * SAMPLE + 2, old_footer_bit);
     }
     for (case, table) in [("rocksdb/fv6-partitioned", "000012.sst"), ("rocksdb/fv6-crc32c-zstd", "000016.sst")] {
-        Bench::new(case).flips(table, 2 * SAMPLE + 1, |_, _, _| Damaged);
+        Bench::new(case).flips(table, 3 * SAMPLE + 2, |_, _, _| Damaged);
     }
 }
 
