@@ -160,7 +160,7 @@ fn owner_of(dir: &DataDir, file: &DataFile, pages: &[(u64, Vec<u8>)]) -> Attribu
     for entry in dir.list().unwrap_or_default() {
         let is_table =
             Path::new(&entry.name).extension().is_some_and(|e| ["ldb", "sst", "log"].iter().any(|x| e == *x));
-        if !is_table || Some(entry.name.as_os_str()) == own {
+        if !is_table || Some(&*entry.name) == own {
             continue;
         }
         let Ok(other) = dir.file(&entry.name) else { continue };

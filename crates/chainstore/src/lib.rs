@@ -29,6 +29,8 @@ mod outcome;
 
 mod read_error;
 
+mod file_name;
+
 mod files;
 
 mod data_file;
@@ -99,6 +101,7 @@ pub use density::{Density, density};
 pub use digest::Hash32;
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
+pub use file_name::FileName;
 pub use files::{DataDir, EntryKind, FileEntry};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
 pub use heights::{Heights, Level};

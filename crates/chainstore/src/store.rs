@@ -42,7 +42,7 @@ impl Place {
     /// What stood under a name when the inspection began.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&FileEntry> {
-        let at = self.entries.binary_search_by(|entry| entry.name.as_os_str().cmp(std::ffi::OsStr::new(name))).ok()?;
+        let at = self.entries.binary_search_by(|entry| (*entry.name).cmp(std::ffi::OsStr::new(name))).ok()?;
         self.entries.get(at)
     }
 }
@@ -101,8 +101,8 @@ pub trait Store: Send + Sync {
     /// What entry point, MANIFEST and sizes say; found when the store was opened.
     fn entry_checks(&self) -> &Checks;
 
-    /// The tables (and blob files) to be checked, each by itself.
-    fn tables(&self) -> Vec<TableRef>;
+    /// The tables (and blob files) to be checked, each by itself. There can be half a million: nobody needs them all at once.
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_>;
 
     /// Checks one of them.
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks;

@@ -7,10 +7,17 @@ use std::{
     sync::Arc,
 };
 
-use chainstore::{Depth, Inspection, Options, ReadError, ReadProblem};
-use clap::Args;
+use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem};
+use clap::{Args, ValueEnum};
 
-use crate::{colour::Colour, diagnose::Format, exit::Status, progress::Inspecting, report, words::clean};
+use crate::{
+    colour::Colour,
+    diagnose::Format,
+    exit::Status,
+    progress::{Inspecting, Stop},
+    report,
+    words::clean,
+};
 
 /// Tell whether a node's databases are damaged, where, and likely by what
 ///
@@ -19,9 +26,10 @@ use crate::{colour::Colour, diagnose::Format, exit::Status, progress::Inspecting
 /// and not a byte is written. A node that runs meanwhile makes for answers of
 /// "could not tell", not for wrong ones.
 ///
-/// goleveldb (CometBFT's and the SDK's default), LevelDB and Pebble are read:
-/// Pebble v1 and v2 at the formats that nodes have, up to format major version
-/// 13. Newer formats of Pebble and other engines are named, no more.
+/// goleveldb (CometBFT's and the SDK's default), LevelDB, Pebble and RocksDB
+/// are read: Pebble v1 and v2 at the formats that nodes have, up to format major
+/// version 13, RocksDB's tables of format versions 2 to 7. Newer formats and
+/// other engines are named, no more.
 ///
 /// With --exit-code the status is 10 where damage or inconsistency is proven,
 /// 12 where neither could be told (no database there, or one that cannot be
@@ -46,6 +54,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     deep: bool,
 
+    /// How much of the application's trees is hashed again: every leaf of the latest version, some of each store, or the
+    /// roots alone (with --quick off, with --deep latest, else sample)
+    #[arg(long, value_enum, value_name = "WALK")]
+    iavl: Option<Iavl>,
+
     /// Begin with this file, such as one that the log names (`000012.ldb`, `state.db/000012.ldb`)
     #[arg(long, value_name = "FILE")]
     first: Option<PathBuf>,
@@ -63,10 +76,31 @@ pub(crate) struct Arguments {
     color: Colour,
 }
 
+/// How much of the application's trees is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Iavl {
+    /// Every leaf of the latest version
+    Latest,
+    /// The paths to some leaves of each store
+    Sample,
+    /// Roots against the commit, no more
+    Off,
+}
+
+impl From<Iavl> for IavlMode {
+    fn from(walk: Iavl) -> Self {
+        match walk {
+            Iavl::Latest => Self::Latest,
+            Iavl::Sample => Self::Sample,
+            Iavl::Off => Self::Off,
+        }
+    }
+}
+
 /// Stopped by a signal; what was known has been printed.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped by a signal before everything was read; nothing was written (run it again, or take `--quick`)")]
-struct Stopped;
+pub(crate) struct Stopped;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let depth = match (arguments.quick, arguments.deep) {
@@ -74,9 +108,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         (_, true) => Depth::Deep,
         _ => Depth::Default,
     };
-    let watch = Arc::new(Inspecting::stopped_by_signals()?);
+    let stop = Stop::default();
+    stop.listen()?;
+    let watch = Arc::new(Inspecting::new(stop.clone()));
     let options = Options {
         depth,
+        iavl: arguments.iavl.map(IavlMode::from),
         first: arguments.first.clone(),
         max_read_rate: arguments.max_read_rate,
         progress: Arc::clone(&watch) as Arc<dyn chainstore::Progress>,
@@ -89,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         return Err(anyhow::Error::msg(vanished));
     }
     print(arguments, depth, &inspection)?;
-    if chainstore::Progress::interrupted(&*watch) {
+    if stop.is_asked() {
         return Err(Stopped.into());
     }
     Ok(if arguments.exit_code { Status::of_disk(inspection.outcome) } else { Status::Done })
@@ -150,7 +187,7 @@ pub(crate) fn label(dir: &Path) -> String {
 }
 
 /// `50MiB`, `200 MB`, `1000000`: bytes a second.
-fn rate(text: &str) -> Result<NonZeroU64, String> {
+pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     let wrong = || "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned();
     let text = text.trim().trim_end_matches("/s");
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -5,6 +5,7 @@
 
 use crate::data_file::DataFile;
 use crate::lsm::at_break::AtBreak;
+use crate::lsm::log_end::LogEnd;
 use crate::read_error::ReadError;
 use crate::{Cut, Part, crc32c, unmask};
 
@@ -30,6 +31,8 @@ pub(crate) struct Dialect {
     /// The number that chunks with a longer header carry. Where files are used again, it tells this log's chunks from
     /// those of the log that the file held before.
     pub(crate) log_number: Option<u32>,
+    /// Which other number ends the log, whatever the checksum.
+    pub(crate) ends_at: LogEnd,
     /// What the engine does at a chunk that it cannot use.
     pub(crate) at_break: AtBreak,
 }
@@ -41,6 +44,7 @@ pub(crate) const LEGACY: Dialect = Dialect {
     header: |kind| (1..=4).contains(&kind).then_some(LEGACY_HEADER),
     note: |_| false,
     log_number: None,
+    ends_at: LogEnd::OtherNumber,
     at_break: AtBreak::DropsBlock,
 };
 

@@ -22,6 +22,8 @@ pub(crate) mod at_break;
 
 pub(crate) mod framing;
 
+pub(crate) mod log_end;
+
 pub(crate) mod broken_chunk;
 
 pub(crate) mod records;
@@ -37,6 +39,10 @@ pub(crate) mod range_del;
 pub(crate) mod cache;
 
 pub(crate) mod live_table;
+
+pub(crate) mod live_set;
+
+pub(crate) mod table_files;
 
 pub(crate) mod tables;
 

@@ -78,6 +78,11 @@ fn parse(text: &str) -> Options {
                 options.wal_dir = (!value.is_empty()).then(|| value.escape_debug().take(200).collect());
                 None
             }
+            // v2 is always strict, and does not look at what the file says.
+            "strict_wal_tail" if options.by_v2 => {
+                options.strict_wal_tail = true;
+                None
+            }
             "strict_wal_tail" => {
                 options.strict_wal_tail = truth(value).unwrap_or_default();
                 truth(value).is_none().then_some("error parsing strict_wal_tail value")
@@ -122,6 +127,7 @@ mod tests {
         assert_eq!(row("Bytewise", "bytewise"), "comparer name from file: leveldb.bytewiseComparator");
         assert_eq!(row("pebble.concat", "other.concat"), "merger name from file: other.concatenate");
         assert_eq!(row("=true", "=tru"), "error parsing strict_wal_tail value: tru");
+        assert_eq!(row("strict_wal_tail=true", "key_schema=x\n  strict_wal_tail=tru"), "", "v2 does not look at it");
         assert_eq!(row("block_size=", "block_size-"), "invalid key=value syntax: block_size-512");
         assert_eq!(row("block_size=512", "block_size=513"), "");
         let with_wal_dir = |value: &str| parse(&TEXT.replace("strict", &format!("wal_dir={value}\n  strict"))).wal_dir;

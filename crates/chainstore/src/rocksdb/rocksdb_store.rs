@@ -219,10 +219,12 @@ impl Store for RocksDbStore {
         &self.checks
     }
 
-    fn tables(&self) -> Vec<TableRef> {
-        let bytes = |live: &Live| if self.place.depth == Depth::Quick { 0 } else { live.bytes() };
-        let live = (0_u32..).zip(&self.live);
-        live.map(|(index, live)| TableRef { index, file: live.name(), bytes: bytes(live) }).collect()
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_> {
+        let quick = self.place.depth == Depth::Quick;
+        Box::new((0_u32..).zip(&self.live).map(move |(index, live)| {
+            let bytes = if quick { 0 } else { live.bytes() };
+            TableRef { index, file: live.name(), bytes }
+        }))
     }
 
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
