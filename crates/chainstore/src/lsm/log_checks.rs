@@ -5,8 +5,9 @@
 //! chunk prove nothing: a peer can have put them there (P13).
 
 use crate::data_file::{DataFile, SecondRead};
+use crate::lsm::at_break::AtBreak;
 use crate::lsm::broken_chunk::io_attribution;
-use crate::lsm::framing::{AtBreak, ChunkState, Dialect};
+use crate::lsm::framing::{ChunkState, Dialect};
 use crate::lsm::records::{After, Break, Event, Records};
 use crate::store::Place;
 use crate::{Attribution, Checks, Finding, FindingKind, Reason};
