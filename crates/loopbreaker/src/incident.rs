@@ -81,8 +81,8 @@ pub(crate) struct ByHand<'a> {
 }
 
 impl ByHand<'_> {
-    fn disk(&self, log: &LogPart) -> Option<DiskPart> {
-        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log))
+    fn disk(&self, log: &LogPart, pod_uid: Option<&str>) -> Option<DiskPart> {
+        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log, pod_uid))
     }
 }
 
@@ -114,8 +114,9 @@ pub(crate) fn of_subject(
             Err(error) => origin.notes.push(clean(&error.to_string())),
         }
     }
-    let disk =
-        by_hand.disk(&log).or_else(|| subject.data.map(|path| DiskPart::inspect(path, label(bundle, path), &log)));
+    let pod_uid = subject.history.and_then(|history| history.latest().uid.as_ref()).map(diagnosis::Uid::as_str);
+    let in_bundle = || subject.data.map(|path| DiskPart::inspect(path, label(bundle, path), &log, pod_uid));
+    let disk = by_hand.disk(&log, pod_uid).or_else(in_bundle);
     let mut circumstances = subject.circumstances();
     if let Some(disk) = &disk {
         disk.complete(&mut circumstances);
@@ -153,7 +154,7 @@ pub(crate) fn without_objects(
     for source in by_hand.logs {
         log.add(examine(source, progress, tap)?);
     }
-    let disk = by_hand.disk(&log);
+    let disk = by_hand.disk(&log, None);
     let mut evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
     if let Some(disk) = &disk {
         evidence.disk = disk.reading.clone();

@@ -13,6 +13,7 @@ mod disk_part;
 mod evaluate;
 mod examine;
 mod exit;
+mod guard;
 mod incident;
 mod inspect;
 mod log_part;
@@ -20,6 +21,7 @@ mod man;
 mod names_known;
 mod progress;
 mod report;
+mod ring_part;
 mod standing;
 mod unread;
 mod words;
@@ -36,6 +38,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
     match cli.command {
         cli::Command::Diagnose(arguments) => diagnose::run(&arguments),
         cli::Command::Inspect(arguments) => inspect::run(&arguments),
+        cli::Command::Guard(arguments) => guard::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),

@@ -1,6 +1,7 @@
 //! What an inspection found, for people: the verdict, each database, why, what to do. *No client.* Fits 80 columns.
 
 mod next;
+mod starts;
 
 use std::collections::BTreeMap;
 
@@ -45,6 +46,9 @@ pub(super) fn show(page: &mut Page, inspection: &Inspection) {
     }
     untold(page, inspection);
     notes(page, inspection);
+    if let Some(ring) = &inspection.ring {
+        starts::show(page, ring);
+    }
 }
 
 fn verdict_style(inspection: &Inspection) -> Style {
