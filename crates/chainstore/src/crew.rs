@@ -84,7 +84,7 @@ struct Job {
     /// Earlier is sooner: the file that the log names, then databases that are read at the start.
     rank: u8,
     /// When the file changed last, where that decides: later is sooner.
-    changed: (i64, i64),
+    changed: (i64, u32),
     database: u32,
     /// A table, or everything that is not a table.
     table: Option<u32>,

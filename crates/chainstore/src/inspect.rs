@@ -13,6 +13,7 @@ use diagnosis::DatabaseName;
 
 use crate::crew::{self, Work};
 use crate::files::DataDir;
+use crate::iavl::IavlMode;
 use crate::meter::Meter;
 use crate::node::NodeReport;
 use crate::node_of;
@@ -27,6 +28,8 @@ use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Sil
 pub struct Options {
     /// How much is looked at.
     pub depth: Depth,
+    /// How much of the application's trees is walked; by the depth, if not given.
+    pub iavl: Option<IavlMode>,
     /// The file that the log names: it comes first.
     pub first: Option<PathBuf>,
     /// In which order the tables of a database are read.
@@ -53,6 +56,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             depth: Depth::Default,
+            iavl: None,
             first: None,
             order: Order::Listed,
             max_read_rate: None,
@@ -183,7 +187,7 @@ fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Work
     crew::run(&mut works, options, meter);
     let (mut settled, mut restless) = (Vec::new(), Vec::new());
     for work in works {
-        let again = reread(&work.found).filter(|_| work.has_findings() && !meter.interrupted());
+        let again = if work.has_findings() && !meter.interrupted() { reread(&work.found) } else { None };
         match again {
             Some(again) => restless.push(again),
             None => settled.push(work),
@@ -199,23 +203,21 @@ fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Work
 /// The same directory with today's files, if they are others than when the inspection began.
 fn reread(found: &FoundPlace) -> Option<FoundPlace> {
     let mut place = found.place.clone();
-    let now = place.dir.list().ok()?;
-    if !live::changed(&place.entries, &now) {
+    if !live::changed(&place).ok()? {
         return None;
     }
-    place.entries = now.into();
+    place.entries = place.dir.list().ok()?.into();
     let detection = crate::detect(&place.dir, &place.entries);
     Some(FoundPlace { place, detection })
 }
 
 fn report(work: Work) -> DatabaseReport {
-    let place = work.found.place.clone();
+    let (place, engine) = (work.found.place.clone(), work.found.detection.sole());
     let (tables, prediction, mut checks) = work.finish();
-    match place.dir.list() {
-        Ok(now) if live::changed(&place.entries, &now) => {
-            checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now);
-        }
-        Ok(_) => {}
+    let now = live::changed(&place).and_then(|changed| if changed { place.dir.list().map(Some) } else { Ok(None) });
+    match now {
+        Ok(Some(now)) => checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now),
+        Ok(None) => {}
         Err(error) => checks.add(Reason::Unreadable(error)),
     }
     let order = |a: &Finding, b: &Finding| (&a.file, a.offset, a.kind).cmp(&(&b.file, b.offset, b.kind));
@@ -224,7 +226,7 @@ fn report(work: Work) -> DatabaseReport {
     DatabaseReport {
         name: place.database.clone(),
         path: place.dir.path().to_path_buf(),
-        engine: crate::detect(&place.dir, &place.entries).sole(),
+        engine,
         outcome: checks.outcome(),
         tables,
         bytes: place.entries.iter().map(|entry| entry.bytes).sum(),

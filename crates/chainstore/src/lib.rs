@@ -31,6 +31,8 @@ mod outcome;
 
 mod read_error;
 
+mod file_name;
+
 mod files;
 
 mod data_file;
@@ -46,6 +48,10 @@ mod lsm;
 mod store;
 
 mod leveldb;
+
+mod pebble;
+
+mod rocksdb;
 
 mod density;
 
@@ -100,6 +106,7 @@ pub use digest::Hash32;
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
 pub use evidence::Evidence;
+pub use file_name::FileName;
 pub use files::{DataDir, EntryKind, FileEntry};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
 pub use heights::{Heights, Level};

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, diagnose, evaluate, guard, inspect, man};
+use crate::{completions, crds, diagnose, evaluate, guard, inspect, man};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Guard(guard::Arguments),
     Evaluate(evaluate::Arguments),
+    Crds(crds::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
 }

@@ -7,10 +7,17 @@ use std::{
     sync::Arc,
 };
 
-use chainstore::{Depth, Inspection, Options, ReadError, ReadProblem, ring::Whose};
-use clap::Args;
+use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem, ring::Whose};
+use clap::{Args, ValueEnum};
 
-use crate::{colour::Colour, diagnose::Format, exit::Status, progress::Inspecting, report, ring_part, words::clean};
+use crate::{
+    colour::Colour,
+    diagnose::Format,
+    exit::Status,
+    progress::{Inspecting, Stop},
+    report, ring_part,
+    words::clean,
+};
 
 /// Tell whether a node's databases are damaged, where, and likely by what
 ///
@@ -23,8 +30,9 @@ use crate::{colour::Colour, diagnose::Format, exit::Status, progress::Inspecting
 /// before a start, and whose trace the engine erased at that start, counts, and
 /// is said to be known from the guard.
 ///
-/// goleveldb (CometBFT's and the SDK's default) and LevelDB are read; other
-/// engines are named.
+/// goleveldb (CometBFT's and the SDK's default), LevelDB and Pebble are read:
+/// Pebble v1 and v2 at the formats that nodes have, up to format major version
+/// 13. Newer formats of Pebble and other engines are named, no more.
 ///
 /// With --exit-code the status is 10 where damage or inconsistency is proven,
 /// 12 where neither could be told (no database there, or one that cannot be
@@ -48,6 +56,11 @@ pub(crate) struct Arguments {
     /// Every checksum, and the order of every key and the hash of every tree node too
     #[arg(long)]
     deep: bool,
+
+    /// How much of the application's trees is hashed again: every leaf of the latest version, some of each store, or the
+    /// roots alone (with --quick off, with --deep latest, else sample)
+    #[arg(long, value_enum, value_name = "WALK")]
+    iavl: Option<Iavl>,
 
     /// Begin with this file, such as one that the log names (`000012.ldb`, `state.db/000012.ldb`)
     #[arg(long, value_name = "FILE")]
@@ -74,10 +87,31 @@ pub(crate) struct Arguments {
     color: Colour,
 }
 
+/// How much of the application's trees is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Iavl {
+    /// Every leaf of the latest version
+    Latest,
+    /// The paths to some leaves of each store
+    Sample,
+    /// Roots against the commit, no more
+    Off,
+}
+
+impl From<Iavl> for IavlMode {
+    fn from(walk: Iavl) -> Self {
+        match walk {
+            Iavl::Latest => Self::Latest,
+            Iavl::Sample => Self::Sample,
+            Iavl::Off => Self::Off,
+        }
+    }
+}
+
 /// Stopped by a signal; what was known has been printed.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped by a signal before everything was read; nothing was written (run it again, or take `--quick`)")]
-struct Stopped;
+pub(crate) struct Stopped;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let depth = match (arguments.quick, arguments.deep) {
@@ -85,9 +119,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         (_, true) => Depth::Deep,
         _ => Depth::Default,
     };
-    let watch = Arc::new(Inspecting::stopped_by_signals()?);
+    let stop = Stop::default();
+    stop.listen()?;
+    let watch = Arc::new(Inspecting::new(stop.clone()));
     let options = Options {
         depth,
+        iavl: arguments.iavl.map(IavlMode::from),
         first: arguments.first.clone(),
         max_read_rate: arguments.max_read_rate,
         progress: Arc::clone(&watch) as Arc<dyn chainstore::Progress>,
@@ -109,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         return Err(anyhow::Error::msg(vanished));
     }
     print(arguments, depth, &inspection)?;
-    if chainstore::Progress::interrupted(&*watch) {
+    if stop.is_asked() {
         return Err(Stopped.into());
     }
     Ok(if arguments.exit_code { Status::of_disk(inspection.outcome) } else { Status::Done })
@@ -170,7 +207,7 @@ pub(crate) fn label(dir: &Path) -> String {
 }
 
 /// `50MiB`, `200 MB`, `1000000`: bytes a second.
-fn rate(text: &str) -> Result<NonZeroU64, String> {
+pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     let bytes = byte_count(text.trim().trim_end_matches("/s")).ok().and_then(NonZeroU64::new);
     bytes.ok_or_else(|| "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned())
 }

@@ -8,6 +8,7 @@ mod cli;
 mod colour;
 mod command_line;
 mod completions;
+mod crds;
 mod diagnose;
 mod disk_part;
 mod evaluate;
@@ -20,6 +21,7 @@ mod log_part;
 mod man;
 mod names_known;
 mod progress;
+mod replica_logs;
 mod report;
 mod ring_part;
 mod standing;
@@ -40,6 +42,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
         cli::Command::Inspect(arguments) => inspect::run(&arguments),
         cli::Command::Guard(arguments) => guard::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
+        cli::Command::Crds(arguments) => crds::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),
     }

@@ -11,7 +11,7 @@ use crate::ring::entry::{Mark, RingEntry, RingFinding};
 use crate::ring::facts::{self, DatabaseFacts};
 use crate::ring::fate::{self, Fate, Looked};
 use crate::ring::link::{self, Link, Today};
-use crate::{Depth, Finding, Severity};
+use crate::{Depth, Finding, FindingKind, Severity};
 
 /// Findings that are carried on at most.
 const CARRIED_MAX: usize = 64;
@@ -181,11 +181,15 @@ fn is_same(a: &RingFinding, b: &RingFinding) -> bool {
     (&a.kind, &a.file, a.offset) == (&b.kind, &b.file, b.offset)
 }
 
-/// Whether today's checks find damage in the same file.
+/// Whether today's checks find damage in the same file. What an engine says that it dropped may be a mere remark by now.
 fn is_on_disk(kept: &Kept, now: &Now<'_>) -> bool {
-    now.findings.iter().any(|finding| {
-        finding.severity() == Severity::Damage && facts::below(now.below_home, &finding.file) == kept.finding.file
-    })
+    let least = match kept.finding.kind() {
+        Some(FindingKind::EngineDroppedData) => Severity::Note,
+        _ => Severity::Damage,
+    };
+    now.findings
+        .iter()
+        .any(|finding| finding.severity() >= least && facts::below(now.below_home, &finding.file) == kept.finding.file)
 }
 
 /// The directory of a database, by its path below the home.

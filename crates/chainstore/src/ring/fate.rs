@@ -6,6 +6,7 @@
 //! right is damage no more.
 
 use crate::FindingKind;
+use crate::lsm::block_checker::DATA_BLOCK;
 use crate::ring::entry::RingFinding;
 use crate::ring::facts::{self, DatabaseFacts};
 use crate::ring::link::{Link, Today, manifest_number};
@@ -41,6 +42,7 @@ pub(crate) fn can_be_erased(kind: FindingKind, name: &str) -> bool {
         || is_of_manifest(kind) && facts::is_manifest(name)
         || is_of_table(kind) && facts::is_table(name)
         || is_of_pointer(kind)
+        || kind == FindingKind::EngineDroppedData
 }
 
 /// Whether a damaged MANIFEST makes such findings too: it names journals that are long gone.
@@ -83,6 +85,10 @@ pub(crate) fn fate(
     if is_of_pointer(kind) {
         return pointer(before, today);
     }
+    if kind == FindingKind::EngineDroppedData {
+        // The loss was made before it was seen; only its trace goes, with a log or a MANIFEST.
+        return Fate::Erased;
+    }
     if today.has(name) {
         return match (is_of_table(kind), looked) {
             (true, Looked::Quickly) => Fate::Unread,
@@ -93,7 +99,7 @@ pub(crate) fn fate(
         };
     }
     if is_of_table(kind) {
-        return table(today);
+        return table(kind, finding, today);
     }
     if is_of_manifest(kind) {
         return manifest(name, before, today, link);
@@ -153,11 +159,13 @@ fn pointer(before: &DatabaseFacts, today: &Today<'_>) -> Fate {
     if is_put_back { Fate::Gone("the pointer names its MANIFEST of then again") } else { Fate::Erased }
 }
 
-/// Pebble 1 loses a bad block in a compaction, without a word; other engines refuse to compact it.
-fn table(today: &Today<'_>) -> Fate {
-    if today.facts.engine.as_deref() == Some(crate::Engine::Pebble.name()) {
+/// Pebble 1 loses a bad data block in a compaction, without a word. It does not read filters then, and stops at every other
+/// bad block, as other engines do at all.
+fn table(kind: FindingKind, finding: &RingFinding, today: &Today<'_>) -> Fate {
+    let is_of_data = kind == FindingKind::BlockChecksum && finding.detail.starts_with(DATA_BLOCK);
+    if is_of_data && today.facts.engine.as_deref() == Some(crate::Engine::Pebble.name()) {
         Fate::Erased
     } else {
-        Fate::Doubtful("the table is gone, and this engine does not compact a damaged one")
+        Fate::Doubtful("the table is gone, and this engine does not compact a table with such damage")
     }
 }

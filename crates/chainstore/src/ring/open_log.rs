@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Hash32;
 use crate::files::DataDir;
-use crate::leveldb::names::digits;
+use crate::lsm::file_number::digits;
 
 /// Bytes at the end of a LOG that are compared.
 const TAIL_BYTES: u64 = 4096;

@@ -36,13 +36,17 @@ pub(super) fn note(format: Format, text: &str) -> String {
     }
 }
 
-/// An object as a line; its first fields name the format.
+/// An object as a line. Its first field names the program, so that the line is known by its beginning.
 pub(super) fn line_of(object: &serde_json::Value) -> String {
-    let mut line = serde_json::json!({"loopbreaker": "guard", "schema": "loopbreaker.dev/guard/v1"});
-    if let (Some(all), Some(more)) = (line.as_object_mut(), object.as_object()) {
-        all.extend(more.clone());
+    #[derive(Serialize)]
+    struct Line<'v> {
+        loopbreaker: &'static str,
+        schema: &'static str,
+        #[serde(flatten)]
+        object: &'v serde_json::Value,
     }
-    line.to_string()
+    let line = Line { loopbreaker: "guard", schema: "loopbreaker.dev/guard/v1", object };
+    serde_json::to_string(&line).unwrap_or_default()
 }
 
 /// Says a line on standard error, and waits no longer for it than a moment: whoever reads there may be stuck.

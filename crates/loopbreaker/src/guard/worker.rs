@@ -250,7 +250,8 @@ impl<'a> Look<'a> {
         let looked = if checked == Checked::Everything { Depth::Default } else { Depth::Quick };
         if let Some((newest, slot)) = ring.newest() {
             let facts: Vec<_> = entry.databases.iter().map(|database| database.facts.clone()).collect();
-            entry.earlier = ring::carry(newest, slot.stayed, root, Path::new(""), &facts, &findings, looked);
+            let all: Vec<Finding> = inspection.findings().cloned().collect();
+            entry.earlier = ring::carry(newest, slot.stayed, root, Path::new(""), &facts, &all, looked);
             let format = self.format();
             for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(format, kept)) {
                 self.say(erased);

@@ -12,6 +12,15 @@
 //! chain_id    null where it was not read
 //! ring        what `guard` kept of earlier starts, null where it kept nothing: starts (own: whether the start counts here),
 //!             erased: findings that count although their traces are gone, foreign: findings of other pods, unreadable
+//! trees       walk (off, sample, latest) and each store: version (of the commit), newest (on disk), root_fits (null: could not be
+//!             told), leaves, walked_leaves, walked_nodes; null where the application was not read
+//! cometbft    the version that wrote the state; genesis_chain_id: the chain by config/genesis.json
+//! signing     priv_validator_state.json: state (missing, unreadable, signed), height, round, step
+//! upgrade     upgrade-info.json: name, height, is_due (the next block is its height)
+//! consensus_wal  cs.wal: files, records, end_height, repaired_before
+//! wasm        codes that are stored (null: could not be told) and files of code; null where there are neither
+//! snapshots   height, format and chunks of each state-sync snapshot
+//! space       free_bytes, total_bytes, free_inodes (null: not counted), read_only, of the inspected directory's volume
 //! bytes_read  of files, second reads included
 //! seconds     how long it took
 //! ```
@@ -20,6 +29,8 @@
 //! evidence (`disk`, or `guard` where only the ring shows it any more). Fields
 //! may be added; none is renamed or dropped within v1. Foreign text has its control characters replaced.
 
+mod companions;
+
 use chainstore::{
     Attribution, Checks, DatabaseReport, Finding, Inspection, Level, NodeReport, Prediction, Severity,
     ring::{RingReport, RingStart},
@@ -27,6 +38,7 @@ use chainstore::{
 use serde::Serialize;
 
 use crate::words::clean;
+use companions::CompanionsJson;
 
 #[derive(Serialize)]
 pub(crate) struct InspectionJson {
@@ -40,6 +52,8 @@ pub(crate) struct InspectionJson {
     start: Option<StartJson>,
     chain_id: Option<String>,
     ring: Option<RingJson>,
+    #[serde(flatten)]
+    companions: CompanionsJson,
     bytes_read: u64,
     seconds: f64,
 }
@@ -131,6 +145,7 @@ impl InspectionJson {
                 .map(|start| StartJson { starts: start.starts(), detail: clean(&start.to_string()) }),
             chain_id: node.and_then(|node| node.chain_id.as_deref()).map(clean),
             ring: inspection.ring.as_ref().map(ring),
+            companions: node.map(CompanionsJson::of).unwrap_or_default(),
             bytes_read: inspection.bytes_read,
             seconds: inspection.took.as_secs_f64(),
         }

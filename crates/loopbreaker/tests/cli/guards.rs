@@ -326,6 +326,7 @@ fn findings_are_lines_that_a_script_can_read() {
     let home = home("goleveldb/table-data-flip", "application.db");
     let told = stderr(&guard(home.path(), &["--output", "json"], &NODE));
     let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    assert!(told.lines().all(|line| line.starts_with(r#"{"loopbreaker":"guard","#)), "known by its beginning: {told}");
     let findings: Vec<&Value> = lines.iter().filter(|line| line["event"] == "finding").collect();
     assert_eq!(findings.len(), 1, "each finding once: {told}");
     assert_eq!(findings[0]["schema"], "loopbreaker.dev/guard/v1");

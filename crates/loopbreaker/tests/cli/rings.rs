@@ -1,6 +1,6 @@
 //! What the guard kept, read back: what an engine's start erased is still there, and nothing else is (P13).
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
@@ -51,23 +51,36 @@ fn started(home: &Folder) {
 }
 
 /// Guard, the engine's start, inspect: the damage, its twin after the engine was there, and the kind that is gone since.
-const ERASED: [(&str, &str, &str); 10] = [
-    ("goleveldb/journal-flip-middle", "goleveldb/journal-flip-middle-then-opened", "journal_corrupt"),
-    ("goleveldb/journal-flip-only-block", "goleveldb/journal-flip-only-block-then-opened", "journal_corrupt"),
-    ("goleveldb/journal-deleted", "goleveldb/journal-deleted-then-opened", "journal_missing"),
-    ("goleveldb/manifest-flip-early", "goleveldb/manifest-flip-early-then-opened", "manifest_corrupt"),
-    ("goleveldb/manifest-flip-late", "goleveldb/manifest-flip-late-then-opened", "manifest_corrupt"),
-    ("goleveldb/manifest-truncated", "goleveldb/manifest-truncated-then-opened", "journal_missing"),
-    ("goleveldb/table-data-flip", "goleveldb/table-data-flip-then-opened", ""),
-    ("goleveldb-newer/journal-flip-middle", "goleveldb-newer/journal-flip-middle-then-opened", "journal_corrupt"),
-    ("goleveldb-newer/manifest-flip-early", "goleveldb-newer/manifest-flip-early-then-opened", "manifest_corrupt"),
-    ("goleveldb-newer/table-data-flip", "goleveldb-newer/table-data-flip-then-opened", ""),
+const ERASED: [(&str, &str, &str); 22] = [
+    ("goleveldb/journal-flip-middle", "opened", "journal_corrupt"),
+    ("goleveldb/journal-flip-only-block", "opened", "journal_corrupt"),
+    ("goleveldb/journal-deleted", "opened", "journal_missing"),
+    ("goleveldb/manifest-flip-early", "opened", "manifest_corrupt"),
+    ("goleveldb/manifest-flip-late", "opened", "manifest_corrupt"),
+    ("goleveldb/manifest-truncated", "opened", "journal_missing"),
+    ("goleveldb/table-data-flip", "opened", ""),
+    ("goleveldb-newer/journal-flip-middle", "opened", "journal_corrupt"),
+    ("goleveldb-newer/manifest-flip-early", "opened", "manifest_corrupt"),
+    ("goleveldb-newer/table-data-flip", "opened", ""),
+    ("pebble/wal-flip-middle", "opened", "journal_corrupt"),
+    ("pebble/wal-flip-blocks", "opened", "journal_corrupt"),
+    ("pebble/wal-deleted", "opened", "journal_missing"),
+    ("pebble/pointer-deleted", "opened", "entry_point_missing"),
+    ("pebble/fmv13-marker-deleted", "opened", "entry_point_missing"),
+    ("pebble/manifest-flip-early", "opened", ""),
+    ("pebble/table-data-flip", "compacted", "block_checksum"),
+    ("pebble-1.1.5/wal-flip-middle", "opened", "journal_corrupt"),
+    ("pebble-1.1.5/table-data-flip", "compacted", "block_checksum"),
+    ("pebble-2/wal-flip-middle", "opened", "journal_corrupt"),
+    ("pebble-2/pointer-deleted", "opened", "entry_point_missing"),
+    ("pebble-2/table-data-flip", "compacted", ""),
 ];
 
 /// Every pair is found every time; what is gone from disk is named as such. An empty kind: the trace stays on disk.
 #[test]
 fn damage_whose_trace_the_next_start_erases_is_found_and_named() {
-    for (damaged, twin, kind) in ERASED {
+    for (damaged, then, kind) in ERASED {
+        let twin = &format!("{damaged}-then-{then}");
         let home = home(damaged, "evidence.db");
         started(&home);
         become_twin(twin, &home.path().join("data/evidence.db"));
@@ -115,16 +128,22 @@ fn what_was_erased_stays_known_over_later_starts() {
 #[test]
 fn what_is_healthy_stays_intact() {
     for (before, after) in [
-        ("healthy", "healthy"),
-        ("healthy", "healthy-reopened"),
-        ("journal-torn", "journal-torn-then-opened"),
-        ("killed", "killed"),
-        ("manifest-torn", "manifest-torn"),
+        ("goleveldb/healthy", "goleveldb/healthy"),
+        ("goleveldb/healthy", "goleveldb/healthy-reopened"),
+        ("goleveldb/journal-torn", "goleveldb/journal-torn-then-opened"),
+        ("goleveldb/killed", "goleveldb/killed"),
+        ("goleveldb/manifest-torn", "goleveldb/manifest-torn"),
+        ("pebble/healthy", "pebble/healthy-reopened"),
+        ("pebble/healthy", "pebble/healthy-compacted"),
+        ("pebble/killed", "pebble/killed"),
+        ("pebble-2/healthy", "pebble-2/healthy-reopened"),
+        ("pebble-2/healthy", "pebble-2/healthy-compacted"),
+        ("pebble-2/only-lock", "pebble-2/only-lock-then-opened"),
     ] {
-        let home = home(&format!("goleveldb/{before}"), "evidence.db");
-        let alone = inspect(&root().join(FIXTURES).join("goleveldb").join(after), &[]).1;
+        let home = home(before, "evidence.db");
+        let alone = inspect(&root().join(FIXTURES).join(after), &[]).1;
         started(&home);
-        become_twin(&format!("goleveldb/{after}"), &home.path().join("data/evidence.db"));
+        become_twin(after, &home.path().join("data/evidence.db"));
         let (_, report) = inspect(home.path(), &[]);
         assert_eq!(report["outcome"], alone["outcome"], "{after}: {report}");
         assert_eq!(report["ring"]["erased"], 0, "{after}");
@@ -136,21 +155,55 @@ fn what_is_healthy_stays_intact() {
 /// Data that was put in the place of the damaged one is other data, whatever the ring beside it says.
 #[test]
 fn replaced_data_is_not_accused() {
-    for damaged in
-        ["journal-flip-middle", "journal-flip-only-block", "journal-deleted", "manifest-flip-early", "table-data-flip"]
-    {
-        for restored in ["healthy", "healthy-reopened", "healthy-plain", "killed", "walk-003"] {
-            let home = home(&format!("goleveldb/{damaged}"), "evidence.db");
+    let goleveldb =
+        ["journal-flip-middle", "journal-flip-only-block", "journal-deleted", "manifest-flip-early", "table-data-flip"];
+    let pebble = ["wal-flip-middle", "wal-deleted", "pointer-deleted", "manifest-flip-early", "table-data-flip"];
+    for (engine, damaged, restored) in [
+        ("goleveldb", goleveldb, ["healthy", "healthy-reopened", "healthy-plain", "killed", "walk-003"]),
+        ("pebble", pebble, ["healthy", "healthy-reopened", "healthy-compacted", "killed", "walk-003"]),
+    ] {
+        for (damaged, restored) in damaged.iter().flat_map(|damaged| restored.map(|restored| (damaged, restored))) {
+            let home = home(&format!("{engine}/{damaged}"), "evidence.db");
             started(&home);
             let database = home.path().join("data/evidence.db");
             fs::remove_dir_all(&database).expect("removed");
-            copy(&root().join(FIXTURES).join("goleveldb").join(restored), &database);
+            copy(&root().join(FIXTURES).join(engine).join(restored), &database);
             let (status, report) = inspect(home.path(), &[]);
             assert_eq!((status, &report["outcome"]), (0, &json!("intact")), "{damaged}, {restored}: {report}");
             started(&home);
             let (status, report) = inspect(home.path(), &[]);
             assert_eq!((status, &report["outcome"]), (0, &json!("intact")), "{damaged}, {restored}, started: {report}");
         }
+    }
+}
+
+/// `rsync` leaves what is the same and brings the rest with its old times: then nobody can tell, and nobody is accused.
+#[test]
+fn data_that_was_copied_over_is_not_accused() {
+    let home = home("pebble/wal-flip-middle", "evidence.db");
+    started(&home);
+    let database = home.path().join("data/evidence.db");
+    let before: BTreeSet<String> = names(&database).into_iter().collect();
+    become_twin("pebble/healthy-reopened", &database);
+    for new in names(&database).into_iter().filter(|name| !before.contains(name)) {
+        let touched = Command::new("touch").args(["-d", "2020-01-01"]).arg(database.join(new)).status();
+        assert!(touched.expect("it runs").success());
+    }
+    let (status, report) = inspect(home.path(), &[]);
+    assert_eq!((status, of_guard(&report).len()), (12, 0), "{report}");
+}
+
+/// Data and ring copied away together: goleveldb's LOG still proves what became of them, for Pebble nothing does.
+#[test]
+fn a_copy_of_data_and_ring_proves_what_the_log_proves() {
+    for (damaged, status) in [("goleveldb/journal-flip-only-block", 10), ("pebble/wal-flip-middle", 12)] {
+        let home = home(damaged, "evidence.db");
+        started(&home);
+        become_twin(&format!("{damaged}-then-opened"), &home.path().join("data/evidence.db"));
+        let away = Folder::new();
+        copy(home.path(), away.path());
+        let (said, report) = inspect(away.path(), &[]);
+        assert_eq!(said, status, "{damaged}: {report}");
     }
 }
 
@@ -170,6 +223,22 @@ fn what_was_put_right_is_no_damage() {
             assert_eq!(inspect(home.path(), &[]).1["outcome"], "intact", "{damaged}, opened since");
         }
     }
+}
+
+/// A database that ran for over an hour since has been lived with: a remark, no damage.
+#[test]
+fn what_a_node_has_lived_with_explains_no_crash() {
+    let home = home("pebble/wal-flip-middle", "evidence.db");
+    started(&home);
+    let database = home.path().join("data/evidence.db");
+    become_twin("pebble/wal-flip-middle-then-opened", &database);
+    assert_eq!(inspect(home.path(), &[]).0, 10);
+    let wal = database.join("000019.log");
+    assert!(Command::new("touch").args(["-d", "now + 2 hours"]).arg(wal).status().expect("it runs").success());
+    let (status, report) = inspect(home.path(), &[]);
+    assert_eq!((status, &report["outcome"]), (0, &json!("intact")), "{report}");
+    let notes = report["databases"][0]["notes"].as_array().expect("a list");
+    assert!(notes.iter().any(|note| note["evidence"] == "guard"), "still told: {report}");
 }
 
 /// Snapshots copy the ring: another pod's starts are shown, and do not count unless they are named.
