@@ -8,10 +8,12 @@ mod commands;
 mod disks;
 mod evaluates;
 mod examples;
+mod guards;
 mod inspects;
 mod manners;
 mod memory;
 mod readme;
+mod rings;
 mod samples;
 mod standing;
 
