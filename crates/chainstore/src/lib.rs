@@ -29,6 +29,8 @@ mod outcome;
 
 mod read_error;
 
+mod disk;
+
 mod files;
 
 mod data_file;
@@ -36,6 +38,8 @@ mod data_file;
 mod engine;
 
 mod view;
+
+mod device;
 
 mod attribution;
 
@@ -93,6 +97,7 @@ pub use cut::{Cut, CutError, CutProblem, Part};
 pub use data_file::{DataFile, PAGE, SecondRead};
 pub use density::{Density, density};
 pub use digest::Hash32;
+pub use disk::{Disk, SystemDisk};
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
 pub use files::{DataDir, EntryKind, FileEntry};

@@ -67,6 +67,11 @@ pub enum ReadProblem {
 }
 
 impl ReadProblem {
+    /// What the system said when it was reading at `offset`.
+    pub(crate) fn io(error: &std::io::Error, offset: u64) -> Self {
+        Self::Io { errno: error.raw_os_error().unwrap_or(0), offset: Some(offset) }
+    }
+
     /// Whether the device itself failed to give the bytes (`EIO` and its kin), which is evidence of its own.
     #[must_use]
     pub fn is_device_error(&self) -> bool {

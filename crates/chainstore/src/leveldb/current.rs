@@ -4,6 +4,7 @@
 //! `CURRENT`, then `CURRENT.bak`; a file counts if it ends with a newline and names a MANIFEST that exists; a pending one
 //! wins only with a higher number. LevelDB `db/version_set.cc` reads `CURRENT` alone.
 
+use crate::data_file::SecondRead;
 use crate::leveldb::names::{self, Name, digits};
 use crate::store::Place;
 use crate::{Attribution, Check, Checks, Engine, Finding, FindingKind, Reason};
@@ -33,6 +34,8 @@ enum Pointer {
     Corrupt(String),
     Absent,
     Unreadable(Reason),
+    /// A second read gave another byte here.
+    ReadsDiffer(u64),
 }
 
 /// Follows the pointer files.
@@ -43,8 +46,8 @@ pub(crate) fn follow(place: &Place, engine: Engine, checks: &mut Checks) -> Entr
     });
     let fallback = fallback.max();
     let current = read(place, "CURRENT");
-    if let Pointer::Unreadable(reason) = current {
-        checks.add(reason);
+    if let Pointer::Unreadable(_) | Pointer::ReadsDiffer(_) = current {
+        checks.add(broken(place, &current));
         return EntryPoint { manifest: None, fallback };
     }
     let healed = (engine == Engine::GoLevelDb).then(|| heal(place, &current)).flatten();
@@ -66,14 +69,20 @@ fn read(place: &Place, name: &str) -> Pointer {
     if place.entry(name).is_none() {
         return Pointer::Absent;
     }
-    let bytes = match place.dir.file(name).and_then(|file| file.read_all(CURRENT_BYTES_MAX)) {
-        Ok(bytes) => bytes,
+    let read = place.dir.file(name).and_then(|file| Ok((file.read_all(CURRENT_BYTES_MAX)?, file)));
+    let (bytes, file) = match read {
+        Ok(read) => read,
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
-    match named(&bytes) {
-        Some(number) if place.entry(&names::manifest(number)).is_some() => Pointer::Names(number),
+    let pointer = match named(&bytes) {
+        Some(number) if place.entry(&names::manifest(number)).is_some() => return Pointer::Names(number),
         Some(number) => Pointer::NamesMissing(number),
         None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
+    };
+    match file.read_again(&bytes, 0) {
+        SecondRead::Same => pointer,
+        SecondRead::Differs(at) => Pointer::ReadsDiffer(at),
+        SecondRead::Failed(error) => Pointer::Unreadable(Reason::Unreadable(error)),
     }
 }
 
@@ -168,5 +177,10 @@ fn broken(place: &Place, current: &Pointer) -> Check {
         )
         .into(),
         Pointer::Unreadable(reason) => reason.clone().into(),
+        Pointer::ReadsDiffer(at) => {
+            let detail =
+                format!("read a second time, byte {at} was another: the machine is sick, the file may be right");
+            Finding::new(FindingKind::ReadsDiffer, &place.database, &file, detail).at(*at).into()
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! chunk prove nothing: a peer can have put them there (P13).
 
 use crate::data_file::{DataFile, SecondRead};
-use crate::leveldb::records::{After, Break, Event, Records, io_attribution};
+use crate::leveldb::records::{After, Break, Event, Records};
 use crate::lsm::framing::ChunkState;
 use crate::store::Place;
 use crate::{Attribution, Checks, Finding, FindingKind, Reason};
@@ -45,6 +45,13 @@ pub(crate) struct LogReport {
     pub(crate) salvaged: Vec<Vec<u8>>,
 }
 
+impl LogReport {
+    /// Whether a part of the log could not be read, so that what it says is not all that it says.
+    pub(crate) fn has_hole(&self) -> bool {
+        self.checks.untold.iter().any(|reason| matches!(reason, Reason::Unreadable(_) | Reason::Behind(_)))
+    }
+}
+
 /// Reads a log to its end and hands each whole record to `record` with its offset.
 pub(crate) fn read(place: &Place, file: &DataFile, role: Role, mut record: impl FnMut(u64, &[u8])) -> LogReport {
     let mut report = LogReport::default();
@@ -77,11 +84,7 @@ pub(crate) fn read(place: &Place, file: &DataFile, role: Role, mut record: impl 
                 report.dropped = report.dropped.saturating_add(broken.dropped);
                 pending.push(*broken);
             }
-            Event::Unreadable(error) => {
-                let finding = Finding::new(FindingKind::ReadError, &place.database, file.path(), error.to_string())
-                    .by(io_attribution(&error));
-                report.checks.add(finding);
-            }
+            Event::Unreadable(error) => report.checks.add(Reason::Unreadable(error)),
         }
     }
     settle(place, file, role, &mut pending, false, &mut report);
@@ -122,12 +125,12 @@ fn judge(place: &Place, file: &DataFile, role: Role, broken: &Break, goes_on: bo
         SecondRead::Differs(at) => {
             let detail =
                 format!("read a second time, byte {at} was another: the machine is sick, the file may be right");
-            return report.checks.add(finding(FindingKind::ReadsDiffer, detail));
+            report.checks.add(finding(FindingKind::ReadsDiffer, detail));
+            // What the record said is not known: nobody may take it for one that is not there.
+            let hole = format!("{} at {offset} read differently twice", file.path().display());
+            return report.checks.add(Reason::Behind(hole));
         }
-        SecondRead::Failed(error) => {
-            let attribution = io_attribution(error);
-            return report.checks.add(finding(FindingKind::ReadError, error.to_string()).by(attribution));
-        }
+        SecondRead::Failed(error) => return report.checks.add(Reason::Unreadable(error.clone())),
     }
     let flipped = matches!(broken.attribution, Attribution::SingleBitFlip { .. });
     let continues = goes_on || matches!(broken.after, After::GoodChunk | After::BytesAfterZeros);

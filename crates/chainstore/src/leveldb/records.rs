@@ -6,7 +6,7 @@
 use crate::attribution::{flip_in_covered, flip_in_masked_checksum};
 use crate::data_file::{DataFile, PAGE, SecondRead};
 use crate::lsm::framing::{Blocks, Chunk, ChunkState, LEGACY, chunk_at, covered, next_good_chunk};
-use crate::read_error::{ReadError, ReadProblem};
+use crate::read_error::ReadError;
 use crate::{Attribution, crc32c, unmask};
 
 const FULL: u8 = 1;
@@ -270,12 +270,4 @@ fn zeroed_page(bytes: &[u8], offset: u64) -> Option<Attribution> {
     let zeros = pages.skip(usize::try_from(before).ok()?).take_while(is_zero).count() as u64;
     let first = offset.next_multiple_of(PAGE).saturating_add(before.saturating_mul(PAGE));
     (zeros > 0).then(|| Attribution::ZeroedPage { offset: first, bytes: zeros.saturating_mul(PAGE) })
-}
-
-/// An error number that a device gave, for attribution.
-pub(crate) fn io_attribution(error: &ReadError) -> Attribution {
-    match error.problem {
-        ReadProblem::Io { errno, .. } => Attribution::IoError { errno },
-        _ => Attribution::Unknown,
-    }
 }

@@ -9,4 +9,6 @@ mod exhaustive;
 
 mod hostile;
 
+mod sick;
+
 mod other_writer;

@@ -11,6 +11,7 @@ mod examples;
 mod inspects;
 mod manners;
 mod memory;
+mod permissions;
 mod readme;
 mod samples;
 mod standing;
