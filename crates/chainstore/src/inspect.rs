@@ -192,10 +192,12 @@ fn reread(found: &FoundPlace) -> Option<FoundPlace> {
 
 fn report(work: Work) -> DatabaseReport {
     let place = work.found.place.clone();
-    let (tables, prediction, mut checks) = work.finish();
+    let (tables, mut prediction, mut checks) = work.finish();
     match place.dir.list() {
         Ok(now) if live::changed(&place.entries, &now) => {
             checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now);
+            // It was made of files of two moments.
+            prediction = None;
         }
         Ok(_) => {}
         Err(error) => checks.add(Reason::Unreadable(error)),

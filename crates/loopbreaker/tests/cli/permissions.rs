@@ -138,8 +138,9 @@ fn what_may_not_be_read_says_which_user_is_needed() {
 fn each_table_that_may_not_be_read_is_named() {
     let stage = Stage::new();
     let files = fs::read_dir(stage.path("data/application.db")).expect("a database").map(|file| file.expect("a file"));
-    let tables = files.map(|file| file.file_name().into_string().expect("text")).filter(|name| name.ends_with(".ldb"));
-    let tables: Vec<String> = tables.collect();
+    let names = files.map(|file| file.file_name().into_string().expect("text"));
+    let tables: Vec<String> =
+        names.filter(|name| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "ldb")).collect();
     assert!(!tables.is_empty());
     for table in tables {
         stage.lock(&format!("data/application.db/{table}"));
