@@ -1,6 +1,9 @@
 //! The project's own chores, one file a command: `cargo xtask test`, `cargo xtask tidy`, `cargo xtask train`.
 
+mod agreement;
+mod bench;
 mod fuzz;
+mod peers;
 mod session;
 mod test;
 mod tidy;
@@ -25,6 +28,11 @@ enum Chore {
     Test(test::Options),
     /// Check the rules of the house that no compiler knows
     Tidy,
+    /// Measure beside the real engines; needs Go
+    #[command(subcommand)]
+    Bench(bench::What),
+    /// Compare verdicts with the real engines, on killed copies and random damage; needs Go and Python
+    Agreement(agreement::Options),
     /// Train the log model from its data; --report measures it leave-one-group-out
     Train(train::Options),
 }
@@ -32,6 +40,8 @@ enum Chore {
 fn main() -> ExitCode {
     match Arguments::parse().chore {
         Chore::Test(options) => test::run(&options),
+        Chore::Agreement(options) => agreement::run(&options),
+        Chore::Bench(what) => bench::run(&what),
         Chore::Train(options) => train::run(&options),
         Chore::Tidy => exit_status(&tidy::check()),
     }

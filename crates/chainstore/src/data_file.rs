@@ -156,6 +156,20 @@ impl DataFile {
         SecondRead::Same
     }
 
+    /// Lets go of all cached pages of the file.
+    pub(crate) fn drop_all_cached(&self) {
+        self.disk.drop_cached(&self.file, 0, self.bytes.next_multiple_of(PAGE));
+    }
+
+    /// Whether a range that reads wrong reads so again: an error where nothing is proven.
+    pub(crate) fn prove(&self, first: &[u8], offset: u64) -> Result<(), ReadError> {
+        match self.read_again(first, offset) {
+            SecondRead::Same => Ok(()),
+            SecondRead::Differs(at) => Err(self.error(ReadProblem::Differs { offset: at })),
+            SecondRead::Failed(error) => Err(error),
+        }
+    }
+
     /// An error about this file.
     #[must_use]
     pub fn error(&self, problem: ReadProblem) -> ReadError {

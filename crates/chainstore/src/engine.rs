@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::files::{DataDir, EntryKind, FileEntry};
+use crate::pebble::{begins_new_database, is_pebble};
 
 /// A storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,8 +87,8 @@ const HEAD_BYTES: u64 = 4096;
 #[must_use]
 pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     let mut found = Detection::default();
-    let mut leveldb_table = None;
-    let mut manifest = None;
+    let (mut leveldb_table, mut sorted_table, mut options) = (None, None, None);
+    let (mut manifest, mut pointer) = (None, None);
     let mut log = None;
     for entry in entries {
         let Some(name) = entry.name.to_str() else { continue };
@@ -99,9 +100,10 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
             found.data(Engine::Pebble, name);
         } else if name.starts_with("OPTIONS-") {
             match head(dir, name) {
-                Some(text) if text.contains("pebble_version") => found.data(Engine::Pebble, name),
                 Some(text) if text.contains("RocksDB option file") => found.data(Engine::RocksDb, name),
-                _ => {}
+                Some(text) if is_pebble(&text) => found.data(Engine::Pebble, name),
+                // RocksDB always has IDENTITY or LOG beside it, by which it is known.
+                _ => options = options.or(Some(name)),
             }
         } else if name == "IDENTITY" {
             found.data(Engine::RocksDb, name);
@@ -111,8 +113,12 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
             found.data(Engine::Sqlite, name);
         } else if extension == Some("ldb") {
             leveldb_table = leveldb_table.or(Some(name));
-        } else if name.starts_with("MANIFEST-") || name == "CURRENT" {
+        } else if extension == Some("sst") {
+            sorted_table = sorted_table.or(Some(name));
+        } else if name.starts_with("MANIFEST-") {
             manifest = manifest.or(Some(name));
+        } else if name == "CURRENT" {
+            pointer = Some(name);
         } else if name == "LOG" || (name == "LOG.old" && log.is_none()) {
             log = Some(name);
         }
@@ -121,7 +127,17 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     if let Some((name, Some(Engine::RocksDb))) = writer {
         found.data(Engine::RocksDb, name);
     }
-    leveldb_family(&mut found, leveldb_table, manifest, writer);
+    // LevelDB has no OPTIONS; and where there are tables but no LOG, it is not a LevelDB that wrote them.
+    // A new database has neither yet; then the beginning of its MANIFEST tells.
+    let begun = || manifest.filter(|name| head_bytes(dir, name).is_some_and(|bytes| begins_new_database(&bytes)));
+    let unmarked = options.or_else(|| sorted_table.or_else(begun).filter(|_| log.is_none()));
+    if let Some(file) = unmarked
+        && found.engines.is_empty()
+        && leveldb_table.is_none()
+    {
+        found.data(Engine::Pebble, file);
+    }
+    leveldb_family(&mut found, leveldb_table, pointer.or(manifest), writer);
     found
 }
 
@@ -172,16 +188,18 @@ fn log_writer(text: &str) -> Option<Engine> {
 }
 
 fn head(dir: &DataDir, name: &str) -> Option<String> {
+    Some(String::from_utf8_lossy(&head_bytes(dir, name)?).into_owned())
+}
+
+fn head_bytes(dir: &DataDir, name: &str) -> Option<Vec<u8>> {
     let file = dir.file(name).ok()?;
-    let bytes = file.read_range(0, file.bytes().min(HEAD_BYTES), HEAD_BYTES).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    file.read_range(0, file.bytes().min(HEAD_BYTES), HEAD_BYTES).ok()
 }
 
 /// What a single file that stands where a database directory should be says about its writer.
 #[must_use]
 pub fn detect_file(dir: &DataDir, name: &str) -> Option<Engine> {
-    let text = dir.file(name).ok()?;
-    let bytes = text.read_range(0, text.bytes().min(HEAD_BYTES), HEAD_BYTES).ok()?;
+    let bytes = head_bytes(dir, name)?;
     // bbolt `page.go`: a 16-byte page header, then the meta's magic 0xED0CDAED.
     if bytes.get(16..20) == Some(&[0xed, 0xda, 0x0c, 0xed]) {
         Some(Engine::Bolt)
@@ -217,6 +235,28 @@ mod tests {
         assert_eq!(detected(&files).sole(), Some(Engine::Pebble));
         let files = [("CURRENT", ""), ("000002.sst", ""), ("OPTIONS-000003", "# This is a RocksDB option file.\n")];
         assert_eq!(detected(&files).sole(), Some(Engine::RocksDb));
+    }
+
+    #[test]
+    fn pebble_without_its_options() {
+        assert_eq!(detected(&[("CURRENT", ""), ("OPTIONS-000003", "")]).sole(), Some(Engine::Pebble));
+        assert_eq!(detected(&[("CURRENT", ""), ("000005.sst", "")]).sole(), Some(Engine::Pebble));
+        let go = "=============== Nov 30, 2026 (UTC) ===============\n";
+        assert_eq!(detected(&[("CURRENT", ""), ("000005.sst", ""), ("LOG", go)]).sole(), Some(Engine::GoLevelDb));
+        assert_eq!(detected(&[("IDENTITY", ""), ("OPTIONS-000003", "")]).sole(), Some(Engine::RocksDb));
+    }
+
+    #[test]
+    fn a_new_database_is_known_by_its_manifest() {
+        let comparator = "\x01\x1aleveldb.BytewiseComparator";
+        let first = |rest: &str| format!("\x11\x22\x33\x44\x20\x00\x01{comparator}{rest}");
+        let row = |rest: &str, more: (&str, &str)| {
+            detected(&[("CURRENT", "MANIFEST-000001\n"), ("MANIFEST-000001", &first(rest)), more]).sole()
+        };
+        assert_eq!(row("\x03\x02\x04\x00", ("LOCK", "")), Some(Engine::Pebble));
+        assert_eq!(row("\x02\x00\x03\x02\x04\x00", ("LOCK", "")), Some(Engine::GoLevelDb));
+        let go = "=============== Nov 30, 2026 (UTC) ===============\n";
+        assert_eq!(row("\x03\x02\x04\x00", ("LOG", go)), Some(Engine::GoLevelDb));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! elsewhere. FIFOs, sockets and devices are refused before they are opened. `O_NOATIME` is dropped where the system
 //! refuses it (files of another user).
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,12 @@ use rustix::io::Errno;
 
 use crate::data_file::DataFile;
 use crate::disk::{Disk, SystemDisk};
+use crate::file_name::FileName;
 use crate::meter::Meter;
 use crate::read_error::{ReadError, ReadProblem, problem};
 
 /// What stands under a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A regular file.
     File,
@@ -54,16 +56,16 @@ impl EntryKind {
 }
 
 /// One name in a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileEntry {
     /// Its name.
-    pub name: OsString,
+    pub name: FileName,
     /// What stands under it.
     pub kind: EntryKind,
     /// How long it is.
     pub bytes: u64,
     /// Seconds and nanoseconds of its last change.
-    pub changed: (i64, i64),
+    pub changed: (i64, u32),
 }
 
 /// A directory below (or at) the inspected one.
@@ -128,6 +130,27 @@ impl DataDir {
         Ok(entries)
     }
 
+    /// Whether the names that are data stand as they stood in an earlier [`list`](Self::list).
+    ///
+    /// Sums of hashes are compared, so nothing is sought or held: a changed directory passes once in 2^64 times.
+    pub(crate) fn is_as(&self, before: &[FileEntry], is_data: impl Fn(&OsStr) -> bool) -> Result<bool, ReadError> {
+        let failed = |errno| ReadError { path: self.path.clone(), problem: problem(errno, None) };
+        let hash = |entry: &FileEntry| BuildHasherDefault::<DefaultHasher>::default().hash_one(entry);
+        let was = before.iter().filter(|entry| is_data(&entry.name)).map(hash).fold(0, u64::wrapping_add);
+        let mut is = 0_u64;
+        for entry in Dir::read_from(self.directory.as_fd()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." || !is_data(name) {
+                continue;
+            }
+            if let Ok(stat) = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+                is = is.wrapping_add(hash(&describe(name, &stat)));
+            }
+        }
+        Ok(was == is)
+    }
+
     /// What stands under one name.
     pub fn entry(&self, name: impl AsRef<OsStr>) -> Result<FileEntry, ReadError> {
         let name = name.as_ref();
@@ -153,6 +176,25 @@ impl DataDir {
     pub fn file(&self, name: impl AsRef<OsStr>) -> Result<DataFile, ReadError> {
         let name = name.as_ref();
         let fd = self.open_at(name, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        self.opened(fd, name)
+    }
+
+    /// A file whose entry was listed. It is not asked again what it is before it is opened; afterwards it is.
+    pub(crate) fn listed_file(&self, entry: &FileEntry) -> Result<DataFile, ReadError> {
+        let name = &*entry.name;
+        if entry.kind != EntryKind::File {
+            return self.file(name);
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let open = |flags| rustix::fs::openat(&self.directory, name, flags, Mode::empty());
+        match quietly(flags, open) {
+            Ok(fd) => self.opened(fd, name),
+            // Errors are told the long way, with the owner's name.
+            Err(_) => self.file(name),
+        }
+    }
+
+    fn opened(&self, fd: OwnedFd, name: &OsStr) -> Result<DataFile, ReadError> {
         let stat = rustix::fs::fstat(&fd).map_err(|errno| self.error(name, problem(errno, None)))?;
         let entry = describe(name, &stat);
         if entry.kind != EntryKind::File {
@@ -232,9 +274,9 @@ fn describe(name: &OsStr, stat: &Stat) -> FileEntry {
     };
     let bytes = u64::try_from(stat.st_size).unwrap_or(0);
     FileEntry {
-        name: name.to_owned(),
+        name: name.into(),
         kind,
         bytes,
-        changed: (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+        changed: (stat.st_mtime, u32::try_from(stat.st_mtime_nsec).unwrap_or(0)),
     }
 }

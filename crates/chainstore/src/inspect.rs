@@ -165,7 +165,7 @@ fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Work
     crew::run(&mut works, options, meter);
     let (mut settled, mut restless) = (Vec::new(), Vec::new());
     for work in works {
-        let again = reread(&work.found).filter(|_| work.has_findings() && !meter.interrupted());
+        let again = if work.has_findings() && !meter.interrupted() { reread(&work.found) } else { None };
         match again {
             Some(again) => restless.push(again),
             None => settled.push(work),
@@ -181,26 +181,29 @@ fn examine(found: Vec<FoundPlace>, options: &Options, meter: &Meter) -> Vec<Work
 /// The same directory with today's files, if they are others than when the inspection began.
 fn reread(found: &FoundPlace) -> Option<FoundPlace> {
     let mut place = found.place.clone();
-    let now = place.dir.list().ok()?;
-    if !live::changed(&place.entries, &now) {
+    if !live::changed(&place).ok()? {
         return None;
     }
-    place.entries = now.into();
+    place.entries = place.dir.list().ok()?.into();
     let detection = crate::detect(&place.dir, &place.entries);
     Some(FoundPlace { place, detection })
 }
 
 fn report(work: Work) -> DatabaseReport {
-    let place = work.found.place.clone();
+    let (place, engine) = (work.found.place.clone(), work.found.detection.sole());
     let (tables, mut prediction, mut checks) = work.finish();
-    match place.dir.list() {
-        Ok(now) if live::changed(&place.entries, &now) => {
+    let now = live::changed(&place).and_then(|changed| if changed { place.dir.list().map(Some) } else { Ok(None) });
+    match now {
+        Ok(Some(now)) => {
             checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now);
             // It was made of files of two moments.
             prediction = None;
         }
-        Ok(_) => {}
+        Ok(None) => {}
         Err(error) => checks.add(Reason::Unreadable(error)),
+    }
+    if device::has_hole(&checks) {
+        prediction = None;
     }
     device::judge(&mut checks, |_| place.database.clone());
     let order = |a: &Finding, b: &Finding| (&a.file, a.offset, a.kind).cmp(&(&b.file, b.offset, b.kind));
@@ -209,7 +212,7 @@ fn report(work: Work) -> DatabaseReport {
     DatabaseReport {
         name: place.database.clone(),
         path: place.dir.path().to_path_buf(),
-        engine: crate::detect(&place.dir, &place.entries).sole(),
+        engine,
         outcome: checks.outcome(),
         tables,
         bytes: place.entries.iter().map(|entry| entry.bytes).sum(),

@@ -31,6 +31,8 @@ mod read_error;
 
 mod disk;
 
+mod file_name;
+
 mod files;
 
 mod data_file;
@@ -49,11 +51,17 @@ mod store;
 
 mod leveldb;
 
+mod pebble;
+
+mod rocksdb;
+
 mod density;
 
 mod places;
 
 mod live;
+
+mod twice;
 
 mod crew;
 
@@ -100,6 +108,7 @@ pub use digest::Hash32;
 pub use disk::{Disk, SystemDisk};
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
+pub use file_name::FileName;
 pub use files::{DataDir, EntryKind, FileEntry};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
 pub use heights::{Heights, Level};

@@ -5,18 +5,19 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::files::FileEntry;
-use crate::read_error::ReadProblem;
+use crate::read_error::{ReadError, ReadProblem};
+use crate::store::Place;
 use crate::{Checks, Finding, FindingKind, Reason, Severity};
 use diagnosis::DatabaseName;
 
 /// The engines' logs and locks change without the data.
-fn is_data(entry: &FileEntry) -> bool {
-    !entry.name.to_str().is_some_and(|name| name == "LOCK" || name.starts_with("LOG"))
+fn is_data(name: &OsStr) -> bool {
+    !name.to_str().is_some_and(|name| name == "LOCK" || name.starts_with("LOG"))
 }
 
-/// Whether two inventories of a directory differ in its data.
-pub(crate) fn changed(before: &[FileEntry], after: &[FileEntry]) -> bool {
-    !before.iter().filter(|entry| is_data(entry)).eq(after.iter().filter(|entry| is_data(entry)))
+/// Whether a directory's data is other than when the inspection began.
+pub(crate) fn changed(place: &Place) -> Result<bool, ReadError> {
+    Ok(!place.dir.is_as(&place.entries, is_data)?)
 }
 
 /// Findings stay if they are about a file that is the same as before; tables that are gone are of no concern any more;
@@ -65,11 +66,12 @@ pub(crate) fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EntryKind, Outcome, ReadError};
+    use crate::{DataDir, Depth, EntryKind, Meter, Outcome, Silent};
+    use std::sync::Arc;
 
     fn files(list: &[(&str, u64)]) -> Vec<FileEntry> {
         let entry = |(name, bytes): &(&str, u64)| FileEntry {
-            name: name.into(),
+            name: (*name).into(),
             kind: EntryKind::File,
             bytes: *bytes,
             changed: (0, 0),
@@ -87,9 +89,28 @@ mod tests {
 
     #[test]
     fn a_log_that_grows_is_no_change() {
-        assert!(!changed(&files(&[("LOG", 1), ("LOCK", 0)]), &files(&[("LOG", 2)])));
-        assert!(changed(&files(&[("000001.log", 1)]), &files(&[("000001.log", 2)])));
-        assert!(changed(&files(&[]), &files(&[("000001.ldb", 2)])));
+        let home = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &str| std::fs::write(home.path().join(name), content).unwrap();
+        let place = || {
+            let dir = DataDir::open(home.path(), Arc::new(Meter::new(None, Arc::new(Silent)))).unwrap();
+            let entries = dir.list().unwrap().into();
+            Place { dir, database: DatabaseName::new("state.db"), entries, depth: Depth::Default }
+        };
+        write("LOG", "a");
+        write("000001.log", "a");
+        let before = place();
+        write("LOG", "ab");
+        write("LOCK", "");
+        assert_eq!(changed(&before), Ok(false));
+        write("000001.log", "ab");
+        assert_eq!(changed(&before), Ok(true), "longer");
+        let before = place();
+        write("000002.ldb", "");
+        assert_eq!(changed(&before), Ok(true), "new");
+        let before = place();
+        std::fs::remove_file(home.path().join("000001.log")).unwrap();
+        assert_eq!(changed(&before), Ok(true), "gone");
+        assert_eq!(changed(&place()), Ok(false));
     }
 
     #[test]

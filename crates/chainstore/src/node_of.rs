@@ -68,8 +68,7 @@ fn is_missing(data: &DataDir, name: &str) -> bool {
 }
 
 fn changed(work: &Work) -> bool {
-    let place = &work.found.place;
-    place.dir.list().map_or(true, |now| live::changed(&place.entries, &now))
+    live::changed(&work.found.place).unwrap_or(true)
 }
 
 /// Databases that were read one after the other while a node wrote to them need not agree: nothing of it is proven.

@@ -56,6 +56,12 @@ pub enum ReadProblem {
         /// The limit.
         limit: u64,
     },
+    /// A second read, past the page cache, gave another byte.
+    #[error("read a second time, byte {offset} was another: the machine is sick, the file may be right")]
+    Differs {
+        /// Where, in the file.
+        offset: u64,
+    },
     /// The system reports an error while reading.
     #[error("{}", std::io::Error::from_raw_os_error(*.errno))]
     Io {

@@ -9,6 +9,8 @@ use diagnosis::DatabaseName;
 
 use crate::files::{DataDir, FileEntry};
 use crate::leveldb::LevelDbStore;
+use crate::pebble::PebbleStore;
+use crate::rocksdb::RocksDbStore;
 use crate::{Checks, Engine, KeyValues, Reason, ViewError};
 
 /// How much is looked at.
@@ -40,7 +42,7 @@ impl Place {
     /// What stood under a name when the inspection began.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&FileEntry> {
-        let at = self.entries.binary_search_by(|entry| entry.name.as_os_str().cmp(std::ffi::OsStr::new(name))).ok()?;
+        let at = self.entries.binary_search_by(|entry| (*entry.name).cmp(std::ffi::OsStr::new(name))).ok()?;
         self.entries.get(at)
     }
 }
@@ -74,6 +76,9 @@ impl Default for Scratch {
     }
 }
 
+/// Keys are counted for a prediction only in databases up to this size: it means to read every table twice.
+pub(crate) const COUNTED_BYTES_MAX: u64 = 256 << 20;
+
 /// What the engine would do at its next open, said before it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prediction {
@@ -96,8 +101,8 @@ pub trait Store: Send + Sync {
     /// What entry point, MANIFEST and sizes say; found when the store was opened.
     fn entry_checks(&self) -> &Checks;
 
-    /// The tables (and blob files) to be checked, each by itself.
-    fn tables(&self) -> Vec<TableRef>;
+    /// The tables (and blob files) to be checked, each by itself. There can be half a million: nobody needs them all at once.
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_>;
 
     /// Checks one of them.
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks;
@@ -116,7 +121,9 @@ pub trait Store: Send + Sync {
 pub fn open(place: Place, engine: Engine) -> Result<Box<dyn Store>, Reason> {
     match engine {
         Engine::GoLevelDb | Engine::LevelDb => Ok(Box::new(LevelDbStore::open(place, engine))),
-        Engine::Pebble | Engine::RocksDb | Engine::Badger | Engine::Bolt | Engine::Sqlite => {
+        Engine::Pebble => Ok(Box::new(PebbleStore::open(place)?)),
+        Engine::RocksDb => Ok(Box::new(RocksDbStore::open(place))),
+        Engine::Badger | Engine::Bolt | Engine::Sqlite => {
             Err(Reason::Unsupported(format!("{engine} is not read by this version")))
         }
     }

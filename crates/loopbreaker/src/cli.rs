@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, diagnose, evaluate, inspect, man};
+use crate::{completions, crds, diagnose, evaluate, inspect, man};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Diagnose(diagnose::Arguments),
     Inspect(inspect::Arguments),
     Evaluate(evaluate::Arguments),
+    Crds(crds::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
 }

@@ -142,7 +142,7 @@ fn of_subject(
     let mut incident =
         judged(Read { instance: Some(subject.instance.clone()), pod, chain_id, log, disk, origin }, evidence, &names);
     incident.height_known = subject.owner_height(&subject.instance.name).is_some()
-        || bundle.peers.iter().any(|sample| {
+        || bundle.scene.peers.iter().any(|sample| {
             sample.height.is_some()
                 && (sample.pod == subject.instance.name || sample.pod == subject.instance.to_string())
         });

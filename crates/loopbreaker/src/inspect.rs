@@ -26,8 +26,9 @@ use crate::{
 /// and not a byte is written. A node that runs meanwhile makes for answers of
 /// "could not tell", not for wrong ones.
 ///
-/// goleveldb (CometBFT's and the SDK's default) and LevelDB are read; other
-/// engines are named.
+/// goleveldb (CometBFT's and the SDK's default), LevelDB and Pebble are read:
+/// Pebble v1 and v2 at the formats that nodes have, up to format major version
+/// 13. Newer formats of Pebble and other engines are named, no more.
 ///
 /// With --exit-code the status is 10 where damage or inconsistency is proven,
 /// 12 where neither could be told (no database there, or one that cannot be

@@ -8,6 +8,7 @@ mod cli;
 mod colour;
 mod command_line;
 mod completions;
+mod crds;
 mod diagnose;
 mod disk_part;
 mod evaluate;
@@ -38,6 +39,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
         cli::Command::Diagnose(arguments) => diagnose::run(&arguments),
         cli::Command::Inspect(arguments) => inspect::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
+        cli::Command::Crds(arguments) => crds::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),
     }

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use diagnosis::{Cause, CrashLoopReading, InstanceHistory, InstanceName, LogOpinion, LogReading, Observation, Policy};
 
+use scene::LogCauses;
+
 use crate::{
-    bundle::{Bundle, BundleError, LogCauses, LogFile, LogRun, Subject},
+    bundle::{Bundle, BundleError, LogFile, LogRun, Subject},
     examine::{LogSource, examine},
     log_part::{LogPart, read},
     progress::Progress,

@@ -16,7 +16,7 @@ pub(crate) fn unread(bundle: &Bundle, subject: &Subject<'_>) -> Vec<String> {
         .iter()
         .map(|log| log.pod.as_str())
         .filter(|pod| *pod != subject.instance.name)
-        .filter(|pod| bundle.instances.iter().all(|history| history.instance().name != *pod))
+        .filter(|pod| bundle.scene.instances.iter().all(|history| history.instance().name != *pod))
         .collect();
     let pods = of_other_pods
         .into_iter()

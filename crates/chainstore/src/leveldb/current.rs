@@ -4,8 +4,8 @@
 //! `CURRENT`, then `CURRENT.bak`; a file counts if it ends with a newline and names a MANIFEST that exists; a pending one
 //! wins only with a higher number. LevelDB `db/version_set.cc` reads `CURRENT` alone.
 
-use crate::data_file::SecondRead;
-use crate::leveldb::names::{self, Name, digits};
+use crate::leveldb::names::Name;
+use crate::lsm::file_number::{self, digits};
 use crate::store::Place;
 use crate::{Attribution, Check, Checks, Engine, Finding, FindingKind, Reason};
 
@@ -28,14 +28,15 @@ impl EntryPoint {
     }
 }
 
+/// A new database's MANIFEST is shorter: two records that name no table.
+const NEW_MANIFEST_BYTES_MAX: u64 = 64;
+
 enum Pointer {
     Names(u64),
     NamesMissing(u64),
     Corrupt(String),
     Absent,
     Unreadable(Reason),
-    /// A second read gave another byte here.
-    ReadsDiffer(u64),
 }
 
 /// Follows the pointer files.
@@ -44,10 +45,10 @@ pub(crate) fn follow(place: &Place, engine: Engine, checks: &mut Checks) -> Entr
         Some(Name::Manifest(number)) => Some(number),
         _ => None,
     });
-    let fallback = fallback.max();
+    let fallback = fallback.max().filter(|_| holds_data(place));
     let current = read(place, "CURRENT");
-    if let Pointer::Unreadable(_) | Pointer::ReadsDiffer(_) = current {
-        checks.add(broken(place, &current));
+    if let Pointer::Unreadable(reason) = current {
+        checks.add(reason);
         return EntryPoint { manifest: None, fallback };
     }
     let healed = (engine == Engine::GoLevelDb).then(|| heal(place, &current)).flatten();
@@ -75,14 +76,13 @@ fn read(place: &Place, name: &str) -> Pointer {
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
     let pointer = match named(&bytes) {
-        Some(number) if place.entry(&names::manifest(number)).is_some() => return Pointer::Names(number),
+        Some(number) if place.entry(&file_number::manifest(number)).is_some() => return Pointer::Names(number),
         Some(number) => Pointer::NamesMissing(number),
         None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
     };
-    match file.read_again(&bytes, 0) {
-        SecondRead::Same => pointer,
-        SecondRead::Differs(at) => Pointer::ReadsDiffer(at),
-        SecondRead::Failed(error) => Pointer::Unreadable(Reason::Unreadable(error)),
+    match file.prove(&bytes, 0) {
+        Ok(()) => pointer,
+        Err(error) => Pointer::Unreadable(Reason::Unreadable(error)),
     }
 }
 
@@ -113,15 +113,16 @@ fn after_healing(place: &Place, current: &Pointer, file: &str, number: u64, newe
         (Pointer::Corrupt(content), Some(newest)) if newest > number => {
             let detail = format!(
                 "CURRENT is corrupt, and {file} names {}, older than {}: the engine would go back to it",
-                names::manifest(number),
-                names::manifest(newest)
+                file_number::manifest(number),
+                file_number::manifest(newest)
             );
             Finding::new(FindingKind::EntryPointCorrupt, &place.database, &path.join("CURRENT"), detail)
-                .values(names::manifest(newest), content)
+                .values(file_number::manifest(newest), content)
                 .into()
         }
         _ => {
-            let detail = format!("the engine will take {} from {file} and repair CURRENT", names::manifest(number));
+            let detail =
+                format!("the engine will take {} from {file} and repair CURRENT", file_number::manifest(number));
             Finding::new(FindingKind::SelfHealing, &place.database, &path.join(file), detail).into()
         }
     }
@@ -136,7 +137,7 @@ fn flip(place: &Place) -> Attribution {
             if let Some(broken) = repaired.get_mut(at) {
                 *broken = byte ^ (1 << bit);
             }
-            if named(&repaired).is_some_and(|number| place.entry(&names::manifest(number)).is_some()) {
+            if named(&repaired).is_some_and(|number| place.entry(&file_number::manifest(number)).is_some()) {
                 return Attribution::SingleBitFlip { offset: at as u64, bit };
             }
         }
@@ -151,36 +152,41 @@ fn named(bytes: &[u8]) -> Option<u64> {
     }
 }
 
+/// A database begins with its MANIFEST: where that is all there is, and too short for tables, the making of the database was
+/// cut short before there was a `CURRENT`.
+fn holds_data(place: &Place) -> bool {
+    place.entries.iter().any(|entry| match entry.name.to_str().and_then(Name::parse) {
+        Some(Name::Manifest(_)) => entry.bytes > NEW_MANIFEST_BYTES_MAX,
+        name => name.is_some(),
+    })
+}
+
 fn broken(place: &Place, current: &Pointer) -> Check {
     let file = place.dir.path().join("CURRENT");
     let finding = |kind, detail: String| Finding::new(kind, &place.database, &file, detail).by(flip(place));
-    let holds_data = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
     match current {
         Pointer::Names(_) => Check::Good,
         Pointer::NamesMissing(number) => {
-            let name = names::manifest(*number);
+            let name = file_number::manifest(*number);
             finding(FindingKind::ManifestMissing, format!("CURRENT names {name}, which is not there")).into()
         }
         Pointer::Corrupt(content) => finding(FindingKind::EntryPointCorrupt, "CURRENT names no MANIFEST".to_owned())
             .values("MANIFEST-NNNNNN and a newline", content)
             .into(),
-        Pointer::Absent if holds_data => finding(
+        Pointer::Absent if holds_data(place) => finding(
             FindingKind::EntryPointMissing,
             "CURRENT is not there, but the database's other files are".to_owned(),
         )
         .into(),
-        Pointer::Absent => Finding::new(
-            FindingKind::NoDatabase,
-            &place.database,
-            place.dir.path(),
-            "no database: the engine would begin an empty one here",
-        )
-        .into(),
-        Pointer::Unreadable(reason) => reason.clone().into(),
-        Pointer::ReadsDiffer(at) => {
-            let detail =
-                format!("read a second time, byte {at} was another: the machine is sick, the file may be right");
-            Finding::new(FindingKind::ReadsDiffer, &place.database, &file, detail).at(*at).into()
+        Pointer::Absent => {
+            let begun = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
+            let detail = if begun {
+                "no database: its making was cut short before it held anything"
+            } else {
+                "no database: the engine would begin an empty one here"
+            };
+            Finding::new(FindingKind::NoDatabase, &place.database, place.dir.path(), detail).into()
         }
+        Pointer::Unreadable(reason) => reason.clone().into(),
     }
 }

@@ -3,28 +3,23 @@
 use std::sync::Arc;
 
 use crate::leveldb::current::{self, EntryPoint};
-use crate::leveldb::log_checks::LogReport;
-use crate::leveldb::manifest::{self, LiveTable, Version};
+use crate::leveldb::manifest::{self, Replayed, Version};
 use crate::leveldb::names::{self, Name};
 use crate::leveldb::trace::{self, Gap};
-use crate::leveldb::view::{LevelRun, Tables};
+use crate::leveldb::view;
 use crate::leveldb::{journal, predict, table};
+use crate::lsm::file_number;
+use crate::lsm::level_run::{self, LevelRun};
+use crate::lsm::live_table::{self, LiveTable};
+use crate::lsm::log_checks::LogReport;
 use crate::lsm::memory::MemTable;
-use crate::lsm::merge::{Merged, Run, leveldb_meaning};
+use crate::lsm::merge::{Merged, Run, Snapshot, leveldb_meaning};
+use crate::lsm::table_files::TableFiles;
 use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
 use crate::{Checks, Engine, Finding, FindingKind, KeyValues, Reason, ViewError};
 
 /// Tables made of a journal are as large as the engine's write buffer: 4 MiB, at most some hundred.
 const FLUSHED_BYTES_MAX: u64 = 256 << 20;
-
-/// Which writes are seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Snapshot {
-    /// Those that the engine would see.
-    Engine,
-    /// All that are there.
-    Everything,
-}
 
 /// A LevelDB directory whose entry point and MANIFEST have been read.
 pub(crate) struct LevelDbStore {
@@ -36,8 +31,10 @@ pub(crate) struct LevelDbStore {
     manifest_was_read: bool,
     /// Live tables.
     pub(crate) tables: Vec<LiveTable>,
-    /// The numbers of those that have no file.
+    /// The numbers of those that have no file, ascending.
     pub(crate) missing: Vec<u64>,
+    /// Every table's file, live or not.
+    files: TableFiles,
     checks: Checks,
 }
 
@@ -46,19 +43,23 @@ impl LevelDbStore {
     pub(crate) fn open(place: Place, engine: Engine) -> Self {
         let mut checks = Checks::default();
         let entry = current::follow(&place, engine, &mut checks);
-        let mut version = Version::default();
-        let mut manifest_report = LogReport::default();
+        let mut replayed = Replayed::default();
         let mut manifest_was_read = false;
         if let Some(number) = entry.usable() {
-            match place.dir.file(names::manifest(number)) {
+            match place.dir.file(file_number::manifest(number)) {
                 Ok(file) => {
-                    (version, manifest_report) = manifest::replay(&place, &file);
-                    manifest_was_read = !manifest_report.has_hole();
+                    replayed = manifest::replay(&place, &file);
+                    manifest_was_read = !replayed.report.has_hole();
                 }
                 Err(error) => checks.add(Reason::Unreadable(error)),
             }
         }
+        let Replayed { version, tables, report: mut manifest_report } = replayed;
         checks.extend(std::mem::take(&mut manifest_report.checks));
+        let files = TableFiles::of(&place.entries, |name| match Name::parse(name) {
+            Some(Name::Table(number)) => Some(number),
+            _ => None,
+        });
         let mut store = Self {
             place,
             engine,
@@ -66,8 +67,9 @@ impl LevelDbStore {
             version,
             manifest_report,
             manifest_was_read,
-            tables: Vec::new(),
+            tables,
             missing: Vec::new(),
+            files,
             checks,
         };
         store.match_files();
@@ -76,17 +78,17 @@ impl LevelDbStore {
 
     /// Compares what the MANIFEST names with what is there.
     fn match_files(&mut self) {
-        for table in std::mem::take(&mut self.version.tables).into_values() {
-            let [ldb, sst] = names::table(table.number);
-            if self.place.entry(&ldb).is_none() && self.place.entry(&sst).is_none() {
+        for table in &self.tables {
+            if self.files.find(&self.place.entries, table.number).is_none() {
                 // Of a MANIFEST with a hole, nobody knows which tables it drops later.
                 if self.manifest_was_read {
-                    self.checks.add(table::missing(&self.place, &table, &ldb));
+                    let [name, _] = names::table(table.number);
+                    self.checks.add(live_table::missing(&self.place, table, &name));
                 }
                 self.missing.push(table.number);
             }
-            self.tables.push(table);
         }
+        self.missing.sort_unstable();
         if self.manifest_was_read {
             if let Some(finding) = journal::missing(&self.place, &self.version) {
                 self.checks.add(finding);
@@ -105,11 +107,7 @@ impl LevelDbStore {
     pub(crate) fn unreferenced(&self) -> Vec<u64> {
         let mut live: Vec<u64> = self.tables.iter().map(|table| table.number).collect();
         live.sort_unstable();
-        let there = self.place.entries.iter().filter_map(|entry| match Name::parse(entry.name.to_str()?) {
-            Some(Name::Table(number)) => Some(number),
-            _ => None,
-        });
-        there.filter(|number| live.binary_search(number).is_err()).collect()
+        self.files.numbers().filter(|number| live.binary_search(number).is_err()).collect()
     }
 
     /// Whether numbers are missing between the writes of a table that was made of the journals. Such a table holds every
@@ -117,7 +115,7 @@ impl LevelDbStore {
     fn gap(&self, number: u64) -> Gap {
         let live = self.tables.iter().find(|table| table.number == number && table.bytes <= FLUSHED_BYTES_MAX);
         let Some(live) = live else { return Gap::Unknown };
-        let run = LevelRun::new(vec![live], Arc::new(Tables::new(&self.place, table_file)), u64::MAX);
+        let run = LevelRun::new(vec![live], Arc::new(view::tables(&self.place)), u64::MAX);
         let Ok(mut cursor) = run.cursor(&[]) else { return Gap::Unknown };
         let (mut count, mut lowest, mut highest) = (0_u64, u64::MAX, 0_u64);
         loop {
@@ -139,7 +137,7 @@ impl LevelDbStore {
 
     /// The runs that the engine would read after its next open.
     pub(crate) fn runs(&self, snapshot: Snapshot) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
-        let reader = Arc::new(Tables::new(&self.place, table_file));
+        let reader = Arc::new(view::tables(&self.place));
         let mut memory = MemTable::default();
         let report = journal::read(&self.place, &self.version, self.engine, |write| {
             memory.put(write.key, write.trailer, write.value)
@@ -157,23 +155,7 @@ impl LevelDbStore {
         if memory.len() > 0 {
             runs.push(Box::new(memory));
         }
-        let mut levels: Vec<Vec<&LiveTable>> = Vec::new();
-        for table in &self.tables {
-            if table.level == 0 {
-                runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), snapshot)));
-                continue;
-            }
-            let level = usize::from(table.level);
-            if levels.len() <= level {
-                levels.resize(level.saturating_add(1), Vec::new());
-            }
-            if let Some(tables) = levels.get_mut(level) {
-                tables.push(table);
-            }
-        }
-        for tables in levels.into_iter().filter(|tables| !tables.is_empty()) {
-            runs.push(Box::new(LevelRun::new(tables, Arc::clone(&reader), snapshot)));
-        }
+        runs.extend(level_run::runs(self.tables.iter(), &reader, snapshot));
         Ok(runs)
     }
 }
@@ -189,19 +171,19 @@ impl Store for LevelDbStore {
         &self.checks
     }
 
-    fn tables(&self) -> Vec<TableRef> {
-        let bytes = |table: &LiveTable| if self.place.depth == Depth::Quick { 0 } else { table.bytes };
-        let there = (0_u32..).zip(&self.tables).filter(|(_, table)| !self.missing.contains(&table.number));
-        there
-            .map(|(index, table)| TableRef { index, file: table_file(&self.place, table.number), bytes: bytes(table) })
-            .collect()
+    fn tables(&self) -> Box<dyn Iterator<Item = TableRef> + '_> {
+        let quick = self.place.depth == Depth::Quick;
+        Box::new((0_u32..).zip(&self.tables).filter_map(move |(index, table)| {
+            let file = self.files.find(&self.place.entries, table.number)?.name.to_string_lossy().into_owned();
+            Some(TableRef { index, file, bytes: if quick { 0 } else { table.bytes } })
+        }))
     }
 
     fn check_table(&self, index: u32, scratch: &mut Scratch) -> Checks {
-        let Some(live) = usize::try_from(index).ok().and_then(|index| self.tables.get(index)) else {
-            return Checks::default();
-        };
-        match self.place.dir.file(table_file(&self.place, live.number)) {
+        let live = usize::try_from(index).ok().and_then(|index| self.tables.get(index));
+        let there = live.and_then(|live| Some((live, self.files.find(&self.place.entries, live.number)?)));
+        let Some((live, entry)) = there else { return Checks::default() };
+        match self.place.dir.listed_file(entry) {
             Ok(file) => table::check(&self.place, live, &file, scratch),
             Err(error) => {
                 let mut checks = Checks::default();

@@ -3,12 +3,14 @@
 //! Source: LevelDB `db/version_edit.cc`, goleveldb `leveldb/session_record.go` and `session.go` (`recover`); formats 4.
 //! Unknown tags are skipped by goleveldb *without* their fields, so they are malformed here.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::data_file::DataFile;
-use crate::leveldb::log_checks::{self, LogReport, Role};
-use crate::lsm::internal_key::{self, InternalKey};
+use crate::lsm::framing::LEGACY;
+use crate::lsm::internal_key::InternalKey;
+use crate::lsm::live_set::{self, LiveSet};
+use crate::lsm::live_table::{self, LiveTable};
+use crate::lsm::log_checks::{self, LogReport, Role};
 use crate::store::Place;
 use crate::{Cut, CutError, CutProblem, Finding, FindingKind, Part};
 
@@ -31,17 +33,6 @@ const NUMBER_MAX: u64 = i64::MAX as u64;
 /// The comparator of every chain's database.
 const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
 
-/// A live table, as the MANIFEST tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LiveTable {
-    pub(crate) number: u64,
-    pub(crate) level: u8,
-    pub(crate) bytes: u64,
-    /// Internal keys.
-    pub(crate) smallest: Box<[u8]>,
-    pub(crate) largest: Box<[u8]>,
-}
-
 /// What a MANIFEST adds up to.
 #[derive(Debug, Default)]
 pub(crate) struct Version {
@@ -50,35 +41,44 @@ pub(crate) struct Version {
     pub(crate) previous_journal: u64,
     pub(crate) next_file: Option<u64>,
     pub(crate) last_sequence: Option<u64>,
-    /// By level and number.
-    pub(crate) tables: BTreeMap<(u8, u64), LiveTable>,
+    pub(crate) tables: LiveSet,
 }
 
 impl Version {
-    /// The live tables, level by level.
-    pub(crate) fn live(&self) -> impl Iterator<Item = &LiveTable> {
-        self.tables.values()
-    }
-
     /// The first journal that the engine replays.
     pub(crate) fn first_journal(&self) -> u64 {
         self.journal.unwrap_or(0)
     }
 
-    /// Applies one record. Deletions come before additions, as both engines do it.
+    /// Applies one record, whole or not at all. Deletions come before additions, as both engines do it.
+    ///
+    /// A record can name half a million tables, so it is walked through again rather than taken apart in memory.
     pub(crate) fn apply(&mut self, record: &[u8]) -> Result<(), CutError> {
-        let edit = Edit::parse(record)?;
-        self.comparator = edit.comparator.or(self.comparator.take());
-        self.journal = edit.journal.or(self.journal);
-        self.previous_journal = edit.previous_journal.unwrap_or(self.previous_journal);
-        self.next_file = edit.next_file.or(self.next_file);
-        self.last_sequence = edit.last_sequence.or(self.last_sequence);
-        for key in edit.deleted {
-            self.tables.remove(&key);
+        let mut added = 0_usize;
+        for field in fields(record) {
+            added = added.saturating_add(usize::from(matches!(field?, Field::Added(_))));
         }
-        for table in edit.added {
-            self.tables.insert((table.level, table.number), table);
+        for field in fields(record) {
+            if let Field::Deleted(key) = field? {
+                self.tables.remove(key);
+            }
         }
+        for field in fields(record) {
+            match field? {
+                Field::Comparator(name) => self.comparator = Some(name.to_vec()),
+                Field::Journal(number) => self.journal = Some(number),
+                Field::PreviousJournal(number) => self.previous_journal = number,
+                Field::NextFile(number) => self.next_file = Some(number),
+                Field::LastSequence(sequence) => self.last_sequence = Some(sequence),
+                Field::CompactPointer | Field::Deleted(_) | Field::Added(_) => {}
+            }
+        }
+        self.tables.fill(added, || {
+            fields(record).filter_map(|field| match field {
+                Ok(Field::Added(table)) => Some(table.to_live()),
+                _ => None,
+            })
+        });
         Ok(())
     }
 
@@ -94,64 +94,92 @@ impl Version {
     }
 }
 
-#[derive(Debug, Default)]
-struct Edit {
-    comparator: Option<Vec<u8>>,
-    journal: Option<u64>,
-    previous_journal: Option<u64>,
-    next_file: Option<u64>,
-    last_sequence: Option<u64>,
-    deleted: Vec<(u8, u64)>,
-    added: Vec<LiveTable>,
+/// One field of a version edit.
+enum Field<'a> {
+    Comparator(&'a [u8]),
+    Journal(u64),
+    PreviousJournal(u64),
+    NextFile(u64),
+    LastSequence(u64),
+    CompactPointer,
+    Deleted(live_set::Key),
+    Added(Added<'a>),
 }
 
-impl Edit {
-    fn parse(record: &[u8]) -> Result<Self, CutError> {
-        let mut edit = Self::default();
-        let mut cut = Cut::new(record, 0);
-        while !cut.is_empty() {
-            let start = cut;
-            match cut.uvarint(TAG)? {
-                1 => edit.comparator = Some(cut.length_prefixed(COMPARATOR)?.rest().to_vec()),
-                2 => edit.journal = Some(cut.uvarint_at_most(NUMBER, NUMBER_MAX)?),
-                3 => edit.next_file = Some(cut.uvarint_at_most(NUMBER, NUMBER_MAX)?),
-                4 => edit.last_sequence = Some(cut.uvarint(SEQUENCE)?),
-                5 => {
-                    cut.uvarint_at_most(LEVEL, LEVEL_MAX)?;
-                    cut.length_prefixed(COMPACT_KEY)?;
-                }
-                6 => {
-                    let level = level(&mut cut)?;
-                    edit.deleted.push((level, cut.uvarint_at_most(NUMBER, NUMBER_MAX)?));
-                }
-                7 => edit.added.push(table(&mut cut)?),
-                9 => edit.previous_journal = Some(cut.uvarint_at_most(NUMBER, NUMBER_MAX)?),
-                other => return Err(start.error(TAG, CutProblem::NoSuchValue { value: other })),
-            }
+struct Added<'a> {
+    level: u8,
+    number: u64,
+    bytes: u64,
+    smallest: &'a [u8],
+    largest: &'a [u8],
+}
+
+impl Added<'_> {
+    fn to_live(&self) -> LiveTable {
+        LiveTable {
+            level: self.level,
+            number: self.number,
+            bytes: self.bytes,
+            smallest: self.smallest.into(),
+            largest: self.largest.into(),
+            sequences: None,
         }
-        Ok(edit)
     }
+}
+
+/// The fields of a record. An error is the last of them.
+fn fields(record: &[u8]) -> impl Iterator<Item = Result<Field<'_>, CutError>> {
+    let mut cut = Cut::new(record, 0);
+    let mut failed = false;
+    std::iter::from_fn(move || {
+        let more = !failed && !cut.is_empty();
+        more.then(|| field(&mut cut).inspect_err(|_| failed = true))
+    })
+}
+
+fn field<'a>(cut: &mut Cut<'a>) -> Result<Field<'a>, CutError> {
+    let start = *cut;
+    Ok(match cut.uvarint(TAG)? {
+        1 => Field::Comparator(cut.length_prefixed(COMPARATOR)?.rest()),
+        2 => Field::Journal(cut.uvarint_at_most(NUMBER, NUMBER_MAX)?),
+        3 => Field::NextFile(cut.uvarint_at_most(NUMBER, NUMBER_MAX)?),
+        4 => Field::LastSequence(cut.uvarint(SEQUENCE)?),
+        5 => {
+            level(cut)?;
+            cut.length_prefixed(COMPACT_KEY)?;
+            Field::CompactPointer
+        }
+        6 => Field::Deleted((level(cut)?, cut.uvarint_at_most(NUMBER, NUMBER_MAX)?)),
+        7 => Field::Added(Added {
+            level: level(cut)?,
+            number: cut.uvarint_at_most(NUMBER, NUMBER_MAX)?,
+            bytes: cut.uvarint_at_most(SIZE, NUMBER_MAX)?,
+            smallest: cut.length_prefixed(SMALLEST)?.rest(),
+            largest: cut.length_prefixed(LARGEST)?.rest(),
+        }),
+        9 => Field::PreviousJournal(cut.uvarint_at_most(NUMBER, NUMBER_MAX)?),
+        other => return Err(start.error(TAG, CutProblem::NoSuchValue { value: other })),
+    })
 }
 
 fn level(cut: &mut Cut<'_>) -> Result<u8, CutError> {
     Ok(u8::try_from(cut.uvarint_at_most(LEVEL, LEVEL_MAX)?).unwrap_or_default())
 }
 
-fn table(cut: &mut Cut<'_>) -> Result<LiveTable, CutError> {
-    Ok(LiveTable {
-        level: level(cut)?,
-        number: cut.uvarint_at_most(NUMBER, NUMBER_MAX)?,
-        bytes: cut.uvarint_at_most(SIZE, NUMBER_MAX)?,
-        smallest: cut.length_prefixed(SMALLEST)?.rest().into(),
-        largest: cut.length_prefixed(LARGEST)?.rest().into(),
-    })
+/// A replayed MANIFEST.
+#[derive(Debug, Default)]
+pub(crate) struct Replayed {
+    pub(crate) version: Version,
+    /// The tables that are live at its end, by level and number.
+    pub(crate) tables: Vec<LiveTable>,
+    pub(crate) report: LogReport,
 }
 
 /// Replays a MANIFEST as goleveldb does: what is broken is skipped, the rest is applied.
-pub(crate) fn replay(place: &Place, file: &DataFile) -> (Version, LogReport) {
+pub(crate) fn replay(place: &Place, file: &DataFile) -> Replayed {
     let mut version = Version::default();
     let mut malformed = Vec::new();
-    let mut report = log_checks::read(place, file, Role::Manifest, |offset, record| {
+    let mut report = log_checks::read(place, file, Role::Manifest, LEGACY, |offset, record| {
         if let Err(error) = version.apply(record) {
             malformed.push((offset, error));
         }
@@ -161,14 +189,15 @@ pub(crate) fn replay(place: &Place, file: &DataFile) -> (Version, LogReport) {
         let finding = Finding::new(FindingKind::VersionEditMalformed, &place.database, file.path(), detail).at(offset);
         report.checks.add(finding);
     }
+    let tables = std::mem::take(&mut version.tables).into_tables();
     if !report.has_hole() {
-        check(place, file.path(), &version, &mut report);
+        check(place, file.path(), &version, &tables, &mut report);
     }
-    (version, report)
+    Replayed { version, tables, report }
 }
 
 /// What cannot be, whatever the checksums say.
-fn check(place: &Place, file: &Path, version: &Version, report: &mut LogReport) {
+fn check(place: &Place, file: &Path, version: &Version, tables: &[LiveTable], report: &mut LogReport) {
     let mut add = |detail: String| {
         report.checks.add(Finding::new(FindingKind::ManifestIncomplete, &place.database, file, detail));
     };
@@ -179,32 +208,22 @@ fn check(place: &Place, file: &Path, version: &Version, report: &mut LogReport) 
         add(format!("the comparator is {}, not {}", name.escape_ascii(), BYTEWISE.escape_ascii()));
     }
     let next = version.next_file.unwrap_or(u64::MAX);
-    let mut numbers = BTreeMap::new();
-    for table in version.live() {
+    for table in tables {
         if table.number >= next {
             add(format!("table {} is live, but the next file number is {next}", table.number));
-        }
-        if let Some(level) = numbers.insert(table.number, table.level) {
-            add(format!("table {} is live in level {level} and again in level {}", table.number, table.level));
         }
         if InternalKey::parse(&table.smallest).is_none() || InternalKey::parse(&table.largest).is_none() {
             add(format!("the bounds of table {} are no keys", table.number));
         }
     }
-    for (left, right) in overlaps(version) {
+    let mut numbers: Vec<(u64, u8)> = tables.iter().map(|table| (table.number, table.level)).collect();
+    numbers.sort_unstable();
+    for (one, other) in numbers.iter().zip(numbers.iter().skip(1)).filter(|(one, other)| one.0 == other.0) {
+        add(format!("table {} is live in level {} and again in level {}", one.0, one.1, other.1));
+    }
+    for (left, right) in live_table::overlaps(tables.iter()) {
         add(format!("tables {left} and {right} of one level overlap"));
     }
-}
-
-/// Tables of one level below 0 whose keys overlap.
-fn overlaps(version: &Version) -> Vec<(u64, u64)> {
-    let mut sorted: Vec<&LiveTable> = version.live().filter(|table| table.level > 0).collect();
-    sorted.sort_by(|a, b| a.level.cmp(&b.level).then_with(|| internal_key::compare(&a.smallest, &b.smallest)));
-    let pairs = sorted.iter().zip(sorted.iter().skip(1));
-    pairs
-        .filter(|(a, b)| a.level == b.level && internal_key::compare(&a.largest, &b.smallest).is_ge())
-        .map(|(a, b)| (a.number, b.number))
-        .collect()
 }
 
 #[cfg(test)]
@@ -218,9 +237,13 @@ mod tests {
         let add = [7, 0, 9, 5, 1, b'a', 1, b'b'];
         version.apply(&add).unwrap();
         version.apply(&[&add[..], &[6, 0, 9]].concat()).unwrap();
-        assert_eq!(version.live().map(|table| table.number).collect::<Vec<_>>(), [9]);
+        let live = |version: &mut Version| -> Vec<u64> {
+            std::mem::take(&mut version.tables).into_tables().iter().map(|table| table.number).collect()
+        };
+        assert_eq!(live(&mut version), [9]);
+        version.apply(&add).unwrap();
         version.apply(&[6, 0, 9]).unwrap();
-        assert_eq!(version.live().count(), 0);
+        assert_eq!(live(&mut version), [0; 0]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::cmp::Ordering;
 use crate::{Cut, CutError, CutProblem, Part};
 
 const RESTART_COUNT: Part = Part::new("restart count");
+const BUCKET_COUNT: Part = Part::new("hash bucket count");
+const BUCKETS: Part = Part::new("hash buckets");
 const RESTART_ARRAY: Part = Part::new("restart array");
 const RESTART: Part = Part::new("restart offset");
 const SHARED: Part = Part::new("shared key length");
@@ -18,7 +20,7 @@ const KEY_SUFFIX: Part = Part::new("key suffix");
 const VALUE: Part = Part::new("value");
 
 /// Keys above this are no keys of a chain's database; it bounds what one thread holds.
-const KEY_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const KEY_BYTES_MAX: u64 = 16 << 20;
 
 /// An entry's key and value.
 pub(crate) type Row<'a> = (Vec<u8>, &'a [u8]);
@@ -28,9 +30,16 @@ pub(crate) type Row<'a> = (Vec<u8>, &'a [u8]);
 pub(crate) enum TopBits {
     /// It is part of the number (LevelDB).
     Number,
-    /// It is a flag and masked (RocksDB's hash index, Pebble from table format v3).
+    /// It is a flag and masked (Pebble from table format v3).
     Flag,
+    /// It says of the restart count that a hash index stands between restarts and count, and the bits below it are flags
+    /// too (RocksDB).
+    HashIndex,
 }
+
+/// Bits of RocksDB's restart count: hash index, and keys that are spread evenly. Two more are kept for later formats.
+const HASH_INDEX: u32 = 1 << 31;
+const UNIFORM: u32 = 1 << 29;
 
 /// An unpacked block.
 #[derive(Debug, Clone, Copy)]
@@ -47,13 +56,26 @@ impl<'a> RowBlock<'a> {
         let mut tail = entries.take_end(RESTART_COUNT, 4)?;
         let start = tail;
         let raw = tail.u32_le(RESTART_COUNT)?;
-        let count = if top_bits == TopBits::Flag { raw & 0x7fff_ffff } else { raw };
+        let count = match top_bits {
+            TopBits::Number => raw,
+            TopBits::Flag => raw & 0x7fff_ffff,
+            TopBits::HashIndex => raw & !(HASH_INDEX | UNIFORM),
+        };
+        if top_bits == TopBits::HashIndex && raw & HASH_INDEX != 0 {
+            let buckets = entries.take_end(BUCKET_COUNT, 2)?.u16_le(BUCKET_COUNT)?;
+            entries.take_end(BUCKETS, u64::from(buckets))?;
+        }
         let limit = entries.left() / 4;
         if u64::from(count) > limit {
             return Err(start.error(RESTART_COUNT, CutProblem::AboveLimit { value: u64::from(count), limit }));
         }
         let restarts = entries.take_end(RESTART_ARRAY, u64::from(count).saturating_mul(4))?;
         Ok(Self { entries: entries.rest(), restarts, top_bits })
+    }
+
+    /// The entries, encoded.
+    pub(crate) fn entries(&self) -> Cut<'a> {
+        Cut::new(self.entries, 0)
     }
 
     /// How many restart points there are.
@@ -244,7 +266,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), key in any::<[u8; 3]>()) {
-            for top_bits in [TopBits::Number, TopBits::Flag] {
+            for top_bits in [TopBits::Number, TopBits::Flag, TopBits::HashIndex] {
                 if let Ok(block) = RowBlock::parse(&bytes, top_bits) {
                     let mut cursor = block.cursor();
                     while matches!(cursor.advance(), Ok(true)) {}

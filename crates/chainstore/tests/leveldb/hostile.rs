@@ -213,3 +213,25 @@ fn an_inspection_that_is_stopped() {
     let (home, _) = kit::copy(&kit::fixture("goleveldb/healthy"));
     assert_eq!(inspect(home.path(), &stopped()).unwrap().outcome, Outcome::CouldNotTell);
 }
+
+/// goleveldb writes its first MANIFEST before `CURRENT`, and its first journal after it.
+#[test]
+fn a_first_start_cut_short() {
+    let first = kit::fixture("goleveldb/empty");
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("state.db");
+    std::fs::create_dir(&dir).unwrap();
+    for name in ["LOCK", "LOG"] {
+        std::fs::copy(first.join(name), dir.join(name)).unwrap();
+    }
+    let manifest = std::fs::read(first.join("MANIFEST-000000")).unwrap();
+    for length in 0..=manifest.len() {
+        std::fs::write(dir.join("MANIFEST-000000"), &manifest[..length]).unwrap();
+        let report = kit::report(&dir, Depth::Default);
+        assert_eq!(report.outcome, Outcome::CouldNotTell, "{length}: {:#?}", report.checks);
+        assert_eq!(report.checks.findings[0].kind.name(), "no_database", "{length}");
+    }
+    // With a journal there was a CURRENT.
+    std::fs::write(dir.join("000001.log"), b"").unwrap();
+    assert_eq!(kit::report(&dir, Depth::Default).outcome, Outcome::Damaged);
+}

@@ -83,6 +83,13 @@ fn each_state_of_a_directory_has_its_outcome_and_status() {
         ("node/goleveldb-app-ahead", "inconsistent", 10),
         ("node/goleveldb-blockstore-missing", "inconsistent", 10),
         ("node/goleveldb-one-ahead", "intact", 0),
+        ("pebble/healthy", "intact", 0),
+        ("pebble/wal-torn", "intact", 0),
+        ("pebble/pointer-deleted", "damaged", 10),
+        ("pebble-2/table-data-flip", "damaged", 10),
+        ("pebble-2/fmv24-healthy", "could_not_tell", 12),
+        ("node/pebbledb-state-behind", "inconsistent", 10),
+        ("node-0.34/pebbledb-converted", "intact", 0),
     ] {
         let (said, report) = json_of(fixture, &[]);
         assert_eq!((said, &report["outcome"]), (status, &json!(outcome)), "{fixture}");

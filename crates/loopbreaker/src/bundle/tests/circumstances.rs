@@ -6,6 +6,7 @@ use diagnosis::{
 };
 
 use super::*;
+use scene::LogCauses;
 
 fn around_all(objects: &[Value]) -> Circumstances {
     let mut folder = Folder::new();

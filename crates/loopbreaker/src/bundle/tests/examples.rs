@@ -6,6 +6,7 @@ use diagnosis::{
 };
 
 use super::*;
+use scene::LogCauses;
 
 fn looping(subject: &Subject<'_>) -> CrashLoop {
     match subject.crash_loop() {
@@ -47,8 +48,11 @@ fn cosmosfullnode_state_db() {
         skipped[0]
     );
     assert_eq!(bundle.absent, [BundlePart::Data, BundlePart::Peers, BundlePart::About]);
-    assert_eq!(bundle.instances.len(), 2);
-    assert_eq!((bundle.objects.events.len(), bundle.objects.claims.len(), bundle.objects.snapshots.len()), (110, 1, 1));
+    assert_eq!(bundle.scene.instances.len(), 2);
+    assert_eq!(
+        (bundle.scene.objects.events.len(), bundle.scene.objects.claims.len(), bundle.scene.objects.snapshots.len()),
+        (110, 1, 1)
+    );
     let subjects = bundle.subjects(None).expect("subjects");
     assert_eq!(subjects.len(), 1, "lab-0 is well");
     let subject = &subjects[0];

@@ -1,0 +1,3 @@
+module loopbreaker.dev/measure
+
+go 1.24
