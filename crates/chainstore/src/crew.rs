@@ -9,7 +9,7 @@ use crate::inspect::{Options, Order};
 use crate::meter::Meter;
 use crate::places::{self, FoundPlace};
 use crate::store::{self, Prediction, Scratch, Store};
-use crate::{Checks, Finding, FindingKind, Reason};
+use crate::{Checks, Finding, FindingKind, Reason, twice};
 use diagnosis::StartRole;
 
 /// More threads than this only make the disk seek.
@@ -142,7 +142,7 @@ fn do_job(work: &Work, job: &Job, meter: &Meter, scratch: &mut Scratch) {
         return;
     }
     if let Some(table) = job.table {
-        let checks = store.check_table(table, scratch);
+        let checks = twice::check_table(store.as_ref(), &work.found.place, table, scratch);
         if checks.severity().is_some() {
             work.gathered(|gathered| {
                 if gathered.checks.findings.len() < FINDINGS_MAX {

@@ -31,6 +31,8 @@ mod outcome;
 
 mod read_error;
 
+mod disk;
+
 mod file_name;
 
 mod files;
@@ -40,6 +42,8 @@ mod data_file;
 mod engine;
 
 mod view;
+
+mod device;
 
 mod attribution;
 
@@ -58,6 +62,8 @@ mod density;
 mod places;
 
 mod live;
+
+mod twice;
 
 mod crew;
 
@@ -103,6 +109,7 @@ pub use cut::{Cut, CutError, CutProblem, Part};
 pub use data_file::{DataFile, PAGE, SecondRead};
 pub use density::{Density, density};
 pub use digest::Hash32;
+pub use disk::{Disk, SystemDisk};
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
 pub use evidence::Evidence;

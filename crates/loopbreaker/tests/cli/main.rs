@@ -12,6 +12,7 @@ mod guards;
 mod inspects;
 mod manners;
 mod memory;
+mod permissions;
 mod readme;
 mod rings;
 mod samples;
