@@ -175,12 +175,12 @@ fn named(place: &Place, name: &str) -> Pointer {
     match Name::parse(name) {
         Some(Name::Manifest(number)) if place.entry(&manifest(number)).is_some() => Pointer::Names(number),
         Some(Name::Manifest(number)) => Pointer::NamesMissing(number),
-        _ => malformed(name),
+        _ => malformed(name.as_bytes()),
     }
 }
 
-fn malformed(name: &str) -> Pointer {
-    let content: String = name.escape_debug().take(64).collect();
+fn malformed(name: &[u8]) -> Pointer {
+    let content: String = name.escape_ascii().take(64).map(char::from).collect();
     let error = format!("pebble: MANIFEST name \"{content}\" is malformed");
     Pointer::Corrupt { content, error }
 }
@@ -190,21 +190,19 @@ fn current(place: &Place) -> Pointer {
         return Pointer::Absent;
     }
     match place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)) {
-        Ok(bytes) => {
-            if let Some(name) = line(&bytes) {
-                return named(place, name);
-            }
-            let what = if bytes.is_empty() { "empty" } else { "malformed" };
-            let content = bytes.escape_ascii().take(64).map(char::from).collect();
-            Pointer::Corrupt { content, error: format!("pebble: CURRENT file for DB is {what}") }
-        }
+        Ok(bytes) => pointer(place, &bytes),
         Err(error) => Pointer::Unreadable(Reason::Unreadable(error)),
     }
 }
 
 /// One line that ends with a newline.
-fn line(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes.strip_suffix(b"\n")?).ok().map(str::trim)
+fn pointer(place: &Place, bytes: &[u8]) -> Pointer {
+    let Some(line) = bytes.strip_suffix(b"\n").map(<[u8]>::trim_ascii) else {
+        let what = if bytes.is_empty() { "empty" } else { "malformed" };
+        let content = bytes.escape_ascii().take(64).map(char::from).collect();
+        return Pointer::Corrupt { content, error: format!("pebble: CURRENT file for DB is {what}") };
+    };
+    std::str::from_utf8(line).map_or_else(|_| malformed(line), |name| named(place, name))
 }
 
 /// The one bit of `CURRENT` whose flip makes it name a MANIFEST that is there, of several the newest.
@@ -217,7 +215,7 @@ fn flip(place: &Place) -> Attribution {
             if let Some(broken) = repaired.get_mut(at) {
                 *broken = byte ^ (1 << bit);
             }
-            if let Some(Pointer::Names(number)) = line(&repaired).map(|name| named(place, name))
+            if let Pointer::Names(number) = pointer(place, &repaired)
                 && newest.as_ref().is_none_or(|(known, _)| *known < number)
             {
                 newest = Some((number, Attribution::SingleBitFlip { offset: at as u64, bit }));

@@ -129,8 +129,9 @@ pub(crate) fn read(
             }
         }
         if strict && log.stopped.is_some() && !log.ended_by_number {
-            let words = "pebble: error when replaying WAL: pebble/record: invalid chunk";
-            report.refused = report.refused.or_else(|| Some(words.to_owned()));
+            let words = if options.by_v2 { "unexpected EOF" } else { "invalid chunk" };
+            let words = format!("pebble: error when replaying WAL: pebble/record: {words}");
+            report.refused = report.refused.or(Some(words));
         }
         // Where a WAL was not read to its end, the next one's first number says nothing.
         if !log.checks.untold.is_empty() {

@@ -135,6 +135,19 @@ fn a_wal_cut_between_records_that_another_follows() {
     assert_eq!(report.checks.findings[0].detail, "4 writes that stood before this record are missing");
 }
 
+/// Version 2 names a WAL at its start that never comes to be. That is known of it without its OPTIONS too.
+#[test]
+fn options_of_version_2_that_are_not_whole() {
+    for (case, options) in [("walk-002", "OPTIONS-000010"), ("healthy-compacted", "OPTIONS-000024")] {
+        for keep in [0, 83, 1024] {
+            let (_home, dir) = kit::copy(&kit::fixture("pebble-2").join(case));
+            edit(&dir.join(options), |content| content.truncate(keep));
+            let report = kit::report(&dir, Depth::Default);
+            assert_ne!(report.outcome, Outcome::Damaged, "{case} {keep}: {:#?}", report.checks);
+        }
+    }
+}
+
 #[test]
 fn names_that_are_none() {
     let (_home, dir) = kit::copy(&kit::fixture("pebble-2/healthy"));
