@@ -13,6 +13,7 @@ mod become_node;
 mod checks;
 mod copies;
 mod fence;
+mod install;
 mod kept;
 mod log_names;
 mod mark;
@@ -66,8 +67,12 @@ use crate::{diagnose::Format, exit::Status};
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// The node's home: the directory that has `data` in it
-    #[arg(long, value_name = "DIR")]
-    home: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "install")]
+    home: Option<PathBuf>,
+
+    /// Copy this program to FILE and end: for an init container, whose image need not have anything else
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    install: Option<PathBuf>,
 
     /// Where the ring is kept: not in the data directory, and on a volume that outlives the container [default:
     /// .loopbreaker/ring in the home]
@@ -111,13 +116,17 @@ pub(crate) struct Arguments {
     worker: Option<u32>,
 
     /// The node's own command
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(last = true, required_unless_present = "install", value_name = "CMD")]
     command: Vec<OsString>,
 }
 
 impl Arguments {
+    fn home(&self) -> &Path {
+        self.home.as_deref().unwrap_or(Path::new(""))
+    }
+
     fn ring(&self) -> PathBuf {
-        self.ring.clone().unwrap_or_else(|| ring_of(&self.home))
+        self.ring.clone().unwrap_or_else(|| ring_of(self.home()))
     }
 }
 
@@ -130,6 +139,10 @@ pub(crate) fn ring_of(home: &Path) -> PathBuf {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if let Some(guard) = arguments.worker {
         worker::run(arguments, guard);
+        return Ok(Status::Done);
+    }
+    if let Some(target) = &arguments.install {
+        install::install(target)?;
         return Ok(Status::Done);
     }
     signals::end_as_the_node_would();

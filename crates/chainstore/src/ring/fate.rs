@@ -131,7 +131,12 @@ fn journal(kind: FindingKind, name: &str, before: &DatabaseFacts, today: &Today<
     if erased { Fate::Erased } else { Fate::Gone("the engine replayed the journal without a loss") }
 }
 
+/// goleveldb and Pebble open with a part of a damaged MANIFEST and write a new one; the others stay down.
 fn manifest(name: &str, before: &DatabaseFacts, today: &Today<'_>, link: &Link) -> Fate {
+    let engine = today.facts.engine.as_deref();
+    if [crate::Engine::GoLevelDb, crate::Engine::Pebble].iter().all(|opens| engine != Some(opens.name())) {
+        return Fate::Doubtful("this engine does not open with such a MANIFEST, so somebody repaired it");
+    }
     let Link::Log(since) = link else {
         return if was_opened(before, today) { Fate::Erased } else { NOT_OPENED };
     };

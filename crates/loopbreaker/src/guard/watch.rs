@@ -118,7 +118,7 @@ fn spawn(arguments: &Arguments) -> std::io::Result<Child> {
         .arg("--worker")
         .arg(std::process::id().to_string())
         .arg("--home")
-        .arg(&arguments.home)
+        .arg(arguments.home())
         .arg("--ring")
         .arg(arguments.ring());
     command.arg("--deadline").arg(format!("{}ms", arguments.deadline.as_millis()));

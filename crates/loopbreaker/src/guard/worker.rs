@@ -94,7 +94,7 @@ impl<'a> Look<'a> {
     }
 
     fn look(&mut self) {
-        let home = &self.arguments.home;
+        let home = self.arguments.home();
         let meter = Arc::new(Meter::new(None, Arc::new(Silent)));
         let root = match DataDir::open(home, meter) {
             Ok(root) => root,
@@ -105,7 +105,7 @@ impl<'a> Look<'a> {
             self.note(&format!("the ring cannot be read: {error}"));
             Ring::default()
         });
-        let named = home.canonicalize().unwrap_or_else(|_| home.clone());
+        let named = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
         let (places, _) = chainstore::find(&root, &named, Depth::Quick);
         let facts = ring::collect_facts(&root, &named, Path::new(""));
         let mark = mark::mark(self.arguments);
@@ -139,7 +139,7 @@ impl<'a> Look<'a> {
         places: &[FoundPlace],
         entry: &mut RingEntry,
     ) -> Option<Writer> {
-        if let Some(why) = room::is_in_data(path, &self.arguments.home) {
+        if let Some(why) = room::is_in_data(path, self.arguments.home()) {
             self.note(&format!("nothing is kept: {why}"));
             return None;
         }
@@ -213,7 +213,7 @@ impl<'a> Look<'a> {
             for why in unread.drain(..) {
                 self.note(&why);
             }
-            match checks::inspect(&self.arguments.home, depth, first, self.until) {
+            match checks::inspect(self.arguments.home(), depth, first, self.until) {
                 Ok(inspection) => {
                     self.keep(root, ring, entry, &inspection, depth, writer);
                     last = Some(inspection);

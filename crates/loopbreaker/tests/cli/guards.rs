@@ -107,6 +107,23 @@ fn a_command_that_cannot_be_started_has_a_shells_status() {
     assert_eq!(guard(home.path(), &[], &[]).status.code(), Some(2), "no command is wrong usage");
 }
 
+/// An init container puts it in place; the copy runs by itself.
+#[test]
+fn it_copies_itself_for_another_container() {
+    let folder = Folder::new();
+    let target = folder.name("loopbreaker");
+    let install = |target: &str| crate::run(&["guard", "--install", target]);
+    for _ in 0..2 {
+        assert_eq!(install(&target).status, 0);
+    }
+    assert_eq!(names(folder.path()), ["loopbreaker"]);
+    let output = Command::new(&target).args(["guard", "--home"]).arg(folder.path()).args(["--", "true"]).output();
+    assert_eq!(output.expect("it runs").status.code(), Some(0));
+    let said = install(&folder.name("no/such/directory"));
+    assert_eq!((said.status, said.stderr.lines().count()), (1, 1), "{}", said.stderr);
+    assert_eq!(crate::run(&["guard", "--home", "x", "--install", "y", "--", "true"]).status, 2);
+}
+
 #[test]
 fn nothing_of_the_data_is_written_to() {
     let home = home("goleveldb/journal-flip-middle", "application.db");
