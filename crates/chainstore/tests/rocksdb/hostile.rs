@@ -201,6 +201,19 @@ fn empty_files_and_names_that_are_none() {
     assert_eq!(report.prediction.unwrap().open.unwrap_err(), words);
 }
 
+/// A chunk without length and type is passed over by the engine, with all that follows in its block. Where that leaves fields out
+/// which every MANIFEST has from its beginning, no torn end explains it.
+#[test]
+fn a_manifest_whose_beginning_is_passed_over() {
+    let passed_over = |at: usize| {
+        let (_home, dir) = kit::copy(&kit::fixture("rocksdb/fv5-killed"));
+        edit(&dir.join("MANIFEST-000005"), |content| content[at + 4..at + 7].fill(0));
+        kit::report(&dir, Depth::Default).outcome
+    };
+    assert_eq!(passed_over(53), Damaged);
+    assert_eq!(passed_over(463), CouldNotTell);
+}
+
 /// WALs that the MANIFEST keeps an eye on, if the engine was told to.
 #[test]
 fn tracked_wals() {
