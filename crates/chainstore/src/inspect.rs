@@ -20,6 +20,7 @@ use crate::node::NodeReport;
 use crate::node_of;
 use crate::places::{self, FoundPlace};
 use crate::read_error::ReadError;
+use crate::ring::RingReport;
 use crate::store::{Depth, Prediction};
 use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, device, live};
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub iavl: Option<IavlMode>,
     /// The file that the log names: it comes first.
     pub first: Option<PathBuf>,
+    /// In which order the tables of a database are read.
+    pub order: Order,
     /// Bytes read per second at most, over all threads.
     pub max_read_rate: Option<NonZeroU64>,
     /// Threads; as many as the machine offers, if not given.
@@ -42,12 +45,23 @@ pub struct Options {
     pub disk: Arc<dyn Disk>,
 }
 
+/// In which order the tables of a database are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// As the MANIFEST lists them.
+    #[default]
+    Listed,
+    /// The file that changed last first: for those who have no time for all.
+    NewestFirst,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             depth: Depth::Default,
             iavl: None,
             first: None,
+            order: Order::Listed,
             max_read_rate: None,
             threads: None,
             progress: Arc::new(Silent),
@@ -71,6 +85,32 @@ pub struct Inspection {
     pub bytes_read: u64,
     /// How long it took.
     pub took: Duration,
+    /// What the ring of `guard` said, where one was weighed ([`crate::ring::weigh`]).
+    pub ring: Option<RingReport>,
+}
+
+impl Inspection {
+    /// Every finding.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let of_databases = self.databases.iter().flat_map(|database| &database.checks.findings);
+        of_databases.chain(&self.checks.findings)
+    }
+
+    /// Whether it was stopped before its end.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.checks.untold.contains(&Reason::Interrupted)
+    }
+
+    /// Adds everything up anew.
+    pub(crate) fn settle(&mut self) {
+        let mut all = self.checks.clone();
+        for database in &mut self.databases {
+            database.outcome = database.checks.outcome();
+            all.extend(database.checks.clone());
+        }
+        self.outcome = all.outcome();
+    }
 }
 
 /// What was seen of one database.
@@ -116,18 +156,17 @@ pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
     if meter.interrupted() {
         checks.add(Reason::Interrupted);
     }
-    let mut all = checks.clone();
-    for database in &databases {
-        all.extend(database.checks.clone());
-    }
-    Ok(Inspection {
-        outcome: all.outcome(),
+    let mut inspection = Inspection {
+        outcome: Outcome::Intact,
         databases,
         checks,
         node,
         bytes_read: meter.bytes(),
         took: started.elapsed(),
-    })
+        ring: None,
+    };
+    inspection.settle();
+    Ok(inspection)
 }
 
 /// Whose file it is: a database's, or one of the companions' (`wasm`, `cs.wal`, `priv_validator_state`).

@@ -23,6 +23,8 @@ mod progress;
 
 mod meter;
 
+mod evidence;
+
 mod finding;
 
 mod outcome;
@@ -95,6 +97,8 @@ mod node;
 
 mod node_of;
 
+pub mod ring;
+
 pub use agreement::AppHashes;
 pub use checksum::{Crc32c, crc32c, mask, masked_crc32c, unmask};
 pub use cometbft::{
@@ -108,13 +112,14 @@ pub use digest::Hash32;
 pub use disk::{Disk, SystemDisk};
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
+pub use evidence::Evidence;
 pub use file_name::FileName;
 pub use files::{DataDir, EntryKind, FileEntry};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
 pub use heights::{Heights, Level};
 pub use home::Home;
 pub use iavl::{Body, IavlMode, Node, NodeRef, StoreReport, Walked, check_stores};
-pub use inspect::{DatabaseReport, Inspection, Options, inspect};
+pub use inspect::{DatabaseReport, Inspection, Options, Order, inspect};
 pub use invariants::{Refusal, Situation, Start, refusals, start};
 pub use meter::Meter;
 pub use node::{NodeOptions, NodeReport, NodeSources, read_node};

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem};
+use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem, ring::Whose};
 use clap::{Args, ValueEnum};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     diagnose::Format,
     exit::Status,
     progress::{Inspecting, Stop},
-    report,
+    report, ring_part,
     words::clean,
 };
 
@@ -25,6 +25,10 @@ use crate::{
 /// stopped node, or of a volume restored from a snapshot. No engine is opened
 /// and not a byte is written. A node that runs meanwhile makes for answers of
 /// "could not tell", not for wrong ones.
+///
+/// What `loopbreaker guard` kept beside the data is read too: damage that it saw
+/// before a start, and whose trace the engine erased at that start, counts, and
+/// is said to be known from the guard.
 ///
 /// goleveldb (CometBFT's and the SDK's default), LevelDB, Pebble and RocksDB
 /// are read: Pebble v1 and v2 at the formats that nodes have, up to format major
@@ -66,6 +70,14 @@ pub(crate) struct Arguments {
     /// Read at most so many bytes a second (`50MiB`, `200MB`), to leave the disk to others
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_read_rate: Option<NonZeroU64>,
+
+    /// What `loopbreaker guard` kept of the node's starts [default: .loopbreaker/ring in the home]
+    #[arg(long, value_name = "DIR")]
+    ring: Option<PathBuf>,
+
+    /// Count what was kept of this pod's starts; may be repeated [default: the pod that started last]
+    #[arg(long, value_name = "UID")]
+    pod_uid: Vec<String>,
 
     /// Tell the outcome by the exit status too
     #[arg(long)]
@@ -119,8 +131,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         progress: Arc::clone(&watch) as Arc<dyn chainstore::Progress>,
         ..Options::default()
     };
-    let inspection = chainstore::inspect(&arguments.dir, &options).map_err(|error| CannotLook(error).into_error())?;
+    let mut inspection =
+        chainstore::inspect(&arguments.dir, &options).map_err(|error| CannotLook(error).into_error())?;
     watch.clear();
+    let whose = match arguments.pod_uid.as_slice() {
+        [] => Whose::LastStarted,
+        uids => Whose::Pods(uids.to_vec()),
+    };
+    let ring = arguments.ring.as_deref();
+    if let Some(why) = ring_part::add(&mut inspection, &arguments.dir, depth, ring, &whose) {
+        anstream::eprintln!("warning: {}", clean(&why));
+    }
     if !arguments.dir.is_dir() {
         let vanished = format!("{}: vanished while it was read (was the volume unmounted?)", arguments.dir.display());
         return Err(anyhow::Error::msg(vanished));
@@ -188,8 +209,14 @@ pub(crate) fn label(dir: &Path) -> String {
 
 /// `50MiB`, `200 MB`, `1000000`: bytes a second.
 pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
-    let wrong = || "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned();
-    let text = text.trim().trim_end_matches("/s");
+    let bytes = byte_count(text.trim().trim_end_matches("/s")).ok().and_then(NonZeroU64::new);
+    bytes.ok_or_else(|| "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned())
+}
+
+/// `8MiB`, `200 MB`, `1000000`: bytes.
+pub(crate) fn byte_count(text: &str) -> Result<u64, String> {
+    let wrong = || "expected bytes, as in 8MiB, 200MB or 1000000".to_owned();
+    let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits).ok_or_else(wrong)?;
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
@@ -202,8 +229,7 @@ pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
         "gi" | "gib" => 1 << 30,
         _ => return Err(wrong()),
     };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)?;
-    NonZeroU64::new(bytes).ok_or_else(wrong)
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
 }
 
 #[cfg(test)]
