@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::inspect::Options;
+use crate::inspect::{Options, Order};
 use crate::meter::Meter;
 use crate::places::{self, FoundPlace};
 use crate::store::{self, Prediction, Scratch, Store};
-use crate::{Checks, Finding, FindingKind, Reason};
+use crate::{Checks, Finding, FindingKind, Reason, twice};
 use diagnosis::StartRole;
 
 /// More threads than this only make the disk seek.
@@ -83,6 +83,8 @@ impl Work {
 struct Job {
     /// Earlier is sooner: the file that the log names, then databases that are read at the start.
     rank: u8,
+    /// When the file changed last, where that decides: later is sooner.
+    changed: (i64, u32),
     database: u32,
     /// A table, or everything that is not a table.
     table: Option<u32>,
@@ -95,15 +97,20 @@ pub(crate) fn run(works: &mut [Work], options: &Options, meter: &Meter) {
         let Some(store) = &work.store else { continue };
         let place = &work.found.place;
         let rank = if place.database.start_role() == StartRole::ReadAtStart { 1 } else { 2 };
-        jobs.push(Job { rank, database, table: None });
+        jobs.push(Job { rank, changed: (i64::MAX, 0), database, table: None });
         for table in store.tables() {
             work.tables = work.tables.saturating_add(1);
             meter.expect(table.bytes);
             let named = options.first.as_deref().is_some_and(|first| names(&place.dir.path().join(&table.file), first));
-            jobs.push(Job { rank: if named { 0 } else { rank }, database, table: Some(table.index) });
+            let rank = if named { 0 } else { rank };
+            let changed = match options.order {
+                Order::Listed => (0, 0),
+                Order::NewestFirst => place.entry(&table.file).map_or((0, 0), |entry| entry.changed),
+            };
+            jobs.push(Job { rank, changed, database, table: Some(table.index) });
         }
     }
-    jobs.sort_by_key(|job| job.rank);
+    jobs.sort_by_key(|job| (job.rank, std::cmp::Reverse(job.changed)));
     let offered = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = options.threads.map_or_else(offered, NonZeroUsize::get).min(THREADS_MAX).min(jobs.len().max(1));
     let (next, works) = (AtomicUsize::new(0), &*works);
@@ -135,7 +142,7 @@ fn do_job(work: &Work, job: &Job, meter: &Meter, scratch: &mut Scratch) {
         return;
     }
     if let Some(table) = job.table {
-        let checks = store.check_table(table, scratch);
+        let checks = twice::check_table(store.as_ref(), &work.found.place, table, scratch);
         if checks.severity().is_some() {
             work.gathered(|gathered| {
                 if gathered.checks.findings.len() < FINDINGS_MAX {

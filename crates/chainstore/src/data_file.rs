@@ -4,12 +4,12 @@
 //! are damage on disk; other bytes are a sick host.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::disk::Disk;
 use crate::meter::Meter;
 use crate::read_error::{ReadError, ReadProblem};
 
@@ -24,6 +24,7 @@ pub struct DataFile {
     bytes: u64,
     path: PathBuf,
     meter: Arc<Meter>,
+    disk: Arc<dyn Disk>,
 }
 
 /// What the second read of a range says.
@@ -38,8 +39,8 @@ pub enum SecondRead {
 }
 
 impl DataFile {
-    pub(crate) fn new(fd: OwnedFd, bytes: u64, path: PathBuf, meter: Arc<Meter>) -> Self {
-        Self { file: File::from(fd), bytes, path, meter }
+    pub(crate) fn new(fd: OwnedFd, bytes: u64, path: PathBuf, meter: Arc<Meter>, disk: Arc<dyn Disk>) -> Self {
+        Self { file: File::from(fd), bytes, path, meter, disk }
     }
 
     /// How long the file was when it was opened.
@@ -76,25 +77,36 @@ impl DataFile {
         Ok(())
     }
 
-    /// Fills as much of the buffer as the file has from `offset`.
+    /// Fills as much of the buffer as the file has from `offset`. Where the device fails, it is asked once more: a failure
+    /// that does not come again is no damage, and the meter keeps it as a sign of a sick machine.
     pub fn read_up_to_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
         let mut done = 0_usize;
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let at = offset.saturating_add(done as u64);
-            match self.file.read_at(rest, at) {
+            match self.read_or_ask_again(rest, at) {
                 Ok(0) => break,
                 Ok(count) => {
                     done = done.saturating_add(count);
                     self.meter.count(count as u64);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => {
-                    let errno = error.raw_os_error().unwrap_or(0);
-                    return Err(self.error(ReadProblem::Io { errno, offset: Some(at) }));
-                }
+                Err(error) => return Err(self.error(ReadProblem::io(&error, at))),
             }
         }
         Ok(done)
+    }
+
+    fn read_or_ask_again(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        let first = match self.disk.read_at(&self.file, &self.path, buffer, at) {
+            Err(error) if ReadProblem::io(&error, at).is_device_error() => error,
+            other => return other,
+        };
+        self.disk.drop_cached(&self.file, at / PAGE * PAGE, at.saturating_add(buffer.len() as u64));
+        let second = self.disk.read_at(&self.file, &self.path, buffer, at);
+        if second.is_ok() {
+            self.meter.note_failure_that_went(self.error(ReadProblem::io(&first, at)));
+        }
+        second
     }
 
     /// The whole file, if it is at most `limit` bytes long.
@@ -124,13 +136,11 @@ impl DataFile {
     }
 
     /// Reads a range again past the page cache and compares it with what the first read gave.
-    ///
-    /// The system drops only clean pages that nobody has mapped; a page that it keeps is compared with itself.
     #[must_use]
     pub fn read_again(&self, first: &[u8], offset: u64) -> SecondRead {
         let start = offset / PAGE * PAGE;
         let end = offset.saturating_add(first.len() as u64).div_ceil(PAGE).saturating_mul(PAGE);
-        self.drop_cached(start, end);
+        self.disk.drop_cached(&self.file, start, end);
         let mut buffer = [0; PAGE_BYTES];
         let mut at = offset;
         for piece in first.chunks(buffer.len()) {
@@ -146,20 +156,19 @@ impl DataFile {
         SecondRead::Same
     }
 
-    #[cfg(target_os = "linux")]
-    fn drop_cached(&self, start: u64, end: u64) {
-        let length = std::num::NonZeroU64::new(end.saturating_sub(start));
-        let _ = rustix::fs::fadvise(&self.file, start, length, rustix::fs::Advice::DontNeed);
+    /// Lets go of all cached pages of the file.
+    pub(crate) fn drop_all_cached(&self) {
+        self.disk.drop_cached(&self.file, 0, self.bytes.next_multiple_of(PAGE));
     }
 
-    /// The nearest to it there: from now on the file is read past the cache.
-    #[cfg(target_os = "macos")]
-    fn drop_cached(&self, _start: u64, _end: u64) {
-        let _ = rustix::fs::fcntl_nocache(&self.file, true);
+    /// Whether a range that reads wrong reads so again: an error where nothing is proven.
+    pub(crate) fn prove(&self, first: &[u8], offset: u64) -> Result<(), ReadError> {
+        match self.read_again(first, offset) {
+            SecondRead::Same => Ok(()),
+            SecondRead::Differs(at) => Err(self.error(ReadProblem::Differs { offset: at })),
+            SecondRead::Failed(error) => Err(error),
+        }
     }
-
-    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    fn drop_cached(&self, _start: u64, _end: u64) {}
 
     /// An error about this file.
     #[must_use]

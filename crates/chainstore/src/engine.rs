@@ -141,6 +141,12 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     found
 }
 
+/// Whether the engine's own log says that goleveldb wrote here. Without it, a directory of another LevelDB looks the same.
+pub(crate) fn is_surely_goleveldb(dir: &DataDir) -> bool {
+    let writer = |name| head(dir, name).and_then(|text| log_writer(&text));
+    writer("LOG").or_else(|| writer("LOG.old")) == Some(Engine::GoLevelDb)
+}
+
 /// LevelDB has no file of its own but `.ldb` tables; what else has a MANIFEST and no other engine's mark is LevelDB.
 fn leveldb_family(
     found: &mut Detection,

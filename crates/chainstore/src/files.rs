@@ -15,6 +15,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::data_file::DataFile;
+use crate::disk::{Disk, SystemDisk};
 use crate::file_name::FileName;
 use crate::meter::Meter;
 use crate::read_error::{ReadError, ReadProblem, problem};
@@ -74,18 +75,24 @@ pub struct DataDir {
     directory: Arc<OwnedFd>,
     path: PathBuf,
     meter: Arc<Meter>,
+    disk: Arc<dyn Disk>,
 }
 
 impl DataDir {
     /// Opens the directory that the user named; it may itself be a link.
     pub fn open(path: &Path, meter: Arc<Meter>) -> Result<Self, ReadError> {
+        Self::open_on(path, meter, Arc::new(SystemDisk))
+    }
+
+    /// The same on a disk of the caller's choice.
+    pub fn open_on(path: &Path, meter: Arc<Meter>, disk: Arc<dyn Disk>) -> Result<Self, ReadError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| {
             let owner = rustix::fs::stat(path).ok().map(|stat| stat.st_uid);
             ReadError { path: path.to_path_buf(), problem: problem(errno, owner) }
         })?;
         let fd = Arc::new(fd);
-        Ok(Self { root: Arc::clone(&fd), directory: fd, path: PathBuf::new(), meter })
+        Ok(Self { root: Arc::clone(&fd), directory: fd, path: PathBuf::new(), meter, disk })
     }
 
     /// Where it stands, relative to the directory that the user named.
@@ -161,6 +168,7 @@ impl DataDir {
             directory: Arc::new(fd),
             path: self.path.join(name),
             meter: Arc::clone(&self.meter),
+            disk: Arc::clone(&self.disk),
         })
     }
 
@@ -192,7 +200,7 @@ impl DataDir {
         if entry.kind != EntryKind::File {
             return Err(self.error(name, ReadProblem::NotAFile(entry.kind.name())));
         }
-        Ok(DataFile::new(fd, entry.bytes, self.path.join(name), Arc::clone(&self.meter)))
+        Ok(DataFile::new(fd, entry.bytes, self.path.join(name), Arc::clone(&self.meter), Arc::clone(&self.disk)))
     }
 
     fn open_at(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, ReadError> {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use diagnosis::DatabaseName;
 
+use crate::Evidence;
+
 /// Something that was seen in a database directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -26,6 +28,8 @@ pub struct Finding {
     pub attribution: Attribution,
     /// One sentence for a human.
     pub detail: String,
+    /// Who saw it.
+    pub evidence: Evidence,
 }
 
 impl Finding {
@@ -41,7 +45,15 @@ impl Finding {
             computed: None,
             attribution: Attribution::Unknown,
             detail: detail.into(),
+            evidence: Evidence::Disk,
         }
+    }
+
+    /// Names who saw it.
+    #[must_use]
+    pub fn witnessed(mut self, by: Evidence) -> Self {
+        self.evidence = by;
+        self
     }
 
     /// Names its place.
@@ -91,6 +103,12 @@ macro_rules! kinds {
                 match self {
                     $(Self::$variant => $name,)+
                 }
+            }
+
+            /// The kind of that name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.name() == name)
             }
 
             /// How much it weighs.

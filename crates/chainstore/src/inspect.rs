@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use diagnosis::DatabaseName;
 
 use crate::crew::{self, Work};
+use crate::disk::{Disk, SystemDisk};
 use crate::files::DataDir;
 use crate::iavl::IavlMode;
 use crate::meter::Meter;
@@ -19,8 +20,9 @@ use crate::node::NodeReport;
 use crate::node_of;
 use crate::places::{self, FoundPlace};
 use crate::read_error::ReadError;
+use crate::ring::RingReport;
 use crate::store::{Depth, Prediction};
-use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, live};
+use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, device, live};
 
 /// What an inspection looks at, and how fast.
 #[derive(Clone)]
@@ -31,12 +33,26 @@ pub struct Options {
     pub iavl: Option<IavlMode>,
     /// The file that the log names: it comes first.
     pub first: Option<PathBuf>,
+    /// In which order the tables of a database are read.
+    pub order: Order,
     /// Bytes read per second at most, over all threads.
     pub max_read_rate: Option<NonZeroU64>,
     /// Threads; as many as the machine offers, if not given.
     pub threads: Option<NonZeroUsize>,
     /// Who watches.
     pub progress: Arc<dyn Progress>,
+    /// Who gives the bytes.
+    pub disk: Arc<dyn Disk>,
+}
+
+/// In which order the tables of a database are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// As the MANIFEST lists them.
+    #[default]
+    Listed,
+    /// The file that changed last first: for those who have no time for all.
+    NewestFirst,
 }
 
 impl Default for Options {
@@ -45,9 +61,11 @@ impl Default for Options {
             depth: Depth::Default,
             iavl: None,
             first: None,
+            order: Order::Listed,
             max_read_rate: None,
             threads: None,
             progress: Arc::new(Silent),
+            disk: Arc::new(SystemDisk),
         }
     }
 }
@@ -67,6 +85,32 @@ pub struct Inspection {
     pub bytes_read: u64,
     /// How long it took.
     pub took: Duration,
+    /// What the ring of `guard` said, where one was weighed ([`crate::ring::weigh`]).
+    pub ring: Option<RingReport>,
+}
+
+impl Inspection {
+    /// Every finding.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let of_databases = self.databases.iter().flat_map(|database| &database.checks.findings);
+        of_databases.chain(&self.checks.findings)
+    }
+
+    /// Whether it was stopped before its end.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.checks.untold.contains(&Reason::Interrupted)
+    }
+
+    /// Adds everything up anew.
+    pub(crate) fn settle(&mut self) {
+        let mut all = self.checks.clone();
+        for database in &mut self.databases {
+            database.outcome = database.checks.outcome();
+            all.extend(database.checks.clone());
+        }
+        self.outcome = all.outcome();
+    }
 }
 
 /// What was seen of one database.
@@ -94,9 +138,10 @@ pub struct DatabaseReport {
 pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
     let started = Instant::now();
     let meter = Arc::new(Meter::new(options.max_read_rate, Arc::clone(&options.progress)));
-    let root = DataDir::open(dir, Arc::clone(&meter))?;
+    let root = DataDir::open_on(dir, Arc::clone(&meter), Arc::clone(&options.disk))?;
     let named = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
     let (found, mut checks) = places::find(&root, &named, options.depth);
+    device::judge(&mut checks, |path| owner(path, &[]));
     if found.is_empty() && checks.untold.is_empty() {
         let detail = "no database in this directory";
         checks.add(Finding::new(FindingKind::NoDatabase, &DatabaseName::new(""), Path::new(""), detail));
@@ -104,28 +149,39 @@ pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
     let works = examine(found, options, &meter);
     let mut node = if meter.interrupted() { None } else { node_of::read(&works, &root, options) };
     let mut databases: Vec<DatabaseReport> = works.into_iter().map(report).collect();
-    if let Some(node) = &mut node {
-        sort_in(std::mem::take(&mut node.checks), &mut databases, &mut checks);
-    }
+    let node_checks = node.as_mut().map(|node| std::mem::take(&mut node.checks)).unwrap_or_default();
+    sort_in(node_checks, &mut databases, &mut checks);
+    let sick = device::that_went(&meter.failures_that_went(), |path| owner(path, &databases));
+    sort_in(sick, &mut databases, &mut checks);
     if meter.interrupted() {
         checks.add(Reason::Interrupted);
     }
-    let mut all = checks.clone();
-    for database in &databases {
-        all.extend(database.checks.clone());
-    }
-    Ok(Inspection {
-        outcome: all.outcome(),
+    let mut inspection = Inspection {
+        outcome: Outcome::Intact,
         databases,
         checks,
         node,
         bytes_read: meter.bytes(),
         took: started.elapsed(),
-    })
+        ring: None,
+    };
+    inspection.settle();
+    Ok(inspection)
+}
+
+/// Whose file it is: a database's, or one of the companions' (`wasm`, `cs.wal`, `priv_validator_state`).
+fn owner(path: &Path, databases: &[DatabaseReport]) -> DatabaseName {
+    if let Some(database) = databases.iter().find(|database| path.starts_with(&database.path)) {
+        return database.name.clone();
+    }
+    let first = path.components().map(|part| part.as_os_str().to_string_lossy()).find(|part| part != "data");
+    let name = first.unwrap_or_default();
+    DatabaseName::new(name.strip_suffix(".json").unwrap_or(&name))
 }
 
 /// Findings about a database stand with it.
-fn sort_in(node: Checks, databases: &mut [DatabaseReport], rest: &mut Checks) {
+fn sort_in(mut node: Checks, databases: &mut [DatabaseReport], rest: &mut Checks) {
+    device::judge(&mut node, |path| owner(path, databases));
     for finding in node.findings {
         match databases.iter_mut().find(|database| finding.file.starts_with(&database.path)) {
             Some(database) => {
@@ -174,13 +230,21 @@ fn reread(found: &FoundPlace) -> Option<FoundPlace> {
 
 fn report(work: Work) -> DatabaseReport {
     let (place, engine) = (work.found.place.clone(), work.found.detection.sole());
-    let (tables, prediction, mut checks) = work.finish();
+    let (tables, mut prediction, mut checks) = work.finish();
     let now = live::changed(&place).and_then(|changed| if changed { place.dir.list().map(Some) } else { Ok(None) });
     match now {
-        Ok(Some(now)) => checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now),
+        Ok(Some(now)) => {
+            checks = live::settle(checks, &place.database, place.dir.path(), &place.entries, &now);
+            // It was made of files of two moments.
+            prediction = None;
+        }
         Ok(None) => {}
         Err(error) => checks.add(Reason::Unreadable(error)),
     }
+    if device::has_hole(&checks) {
+        prediction = None;
+    }
+    device::judge(&mut checks, |_| place.database.clone());
     let order = |a: &Finding, b: &Finding| (&a.file, a.offset, a.kind).cmp(&(&b.file, b.offset, b.kind));
     checks.findings.sort_by(order);
     checks.findings.dedup();

@@ -23,11 +23,15 @@ mod progress;
 
 mod meter;
 
+mod evidence;
+
 mod finding;
 
 mod outcome;
 
 mod read_error;
+
+mod disk;
 
 mod file_name;
 
@@ -38,6 +42,8 @@ mod data_file;
 mod engine;
 
 mod view;
+
+mod device;
 
 mod attribution;
 
@@ -56,6 +62,8 @@ mod density;
 mod places;
 
 mod live;
+
+mod twice;
 
 mod crew;
 
@@ -89,6 +97,8 @@ mod node;
 
 mod node_of;
 
+pub mod ring;
+
 pub use agreement::AppHashes;
 pub use checksum::{Crc32c, crc32c, mask, masked_crc32c, unmask};
 pub use cometbft::{
@@ -99,15 +109,17 @@ pub use cut::{Cut, CutError, CutProblem, Part};
 pub use data_file::{DataFile, PAGE, SecondRead};
 pub use density::{Density, density};
 pub use digest::Hash32;
+pub use disk::{Disk, SystemDisk};
 pub use disk_space::DiskSpace;
 pub use engine::{Detection, Engine, detect, detect_file};
+pub use evidence::Evidence;
 pub use file_name::FileName;
 pub use files::{DataDir, EntryKind, FileEntry};
 pub use finding::{Attribution, Finding, FindingKind, Severity};
 pub use heights::{Heights, Level};
 pub use home::Home;
 pub use iavl::{Body, IavlMode, Node, NodeRef, StoreReport, Walked, check_stores};
-pub use inspect::{DatabaseReport, Inspection, Options, inspect};
+pub use inspect::{DatabaseReport, Inspection, Options, Order, inspect};
 pub use invariants::{Refusal, Situation, Start, refusals, start};
 pub use meter::Meter;
 pub use node::{NodeOptions, NodeReport, NodeSources, read_node};

@@ -1,11 +1,12 @@
 //! Counts the bytes read, keeps to the rate that was asked for, and carries the caller's wish to stop. *No files.*
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Progress;
+use crate::read_error::ReadError;
 
 /// Long waits are cut into slices, so that an interruption is heard soon.
 const LONGEST_SLICE: Duration = Duration::from_millis(100);
@@ -14,6 +15,9 @@ const LONGEST_SLICE: Duration = Duration::from_millis(100);
 /// read everything a thousand times.
 const SEARCH_BYTES_MAX: u64 = 1 << 30;
 
+/// Errors that are kept of a device that fails now and then.
+const FAILURES_KEPT: usize = 100;
+
 /// Shared by all files of one inspection.
 pub struct Meter {
     bytes: AtomicU64,
@@ -21,6 +25,8 @@ pub struct Meter {
     started: Instant,
     limit: Option<NonZeroU64>,
     progress: Arc<dyn Progress>,
+    /// Device errors that a second read did not give.
+    gone: Mutex<Vec<ReadError>>,
 }
 
 impl std::fmt::Debug for Meter {
@@ -39,6 +45,7 @@ impl Meter {
             started: Instant::now(),
             limit: bytes_per_second,
             progress,
+            gone: Mutex::default(),
         }
     }
 
@@ -46,6 +53,20 @@ impl Meter {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Keeps a device error that a second read did not give: proven means twice, and a device whose answers change is sick.
+    pub(crate) fn note_failure_that_went(&self, error: ReadError) {
+        let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        if gone.len() < FAILURES_KEPT {
+            gone.push(error);
+        }
+    }
+
+    /// The device errors that a second read did not give, the first of them.
+    #[must_use]
+    pub fn failures_that_went(&self) -> Vec<ReadError> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether so many more bytes may be read in search of a page's owner.

@@ -77,6 +77,8 @@ fn enter(dir: &DataDir, entries: &[FileEntry], level: usize, queue: &mut Vec<(Da
         let likely = is_database_name(name) || name == "data" || name == "snapshots";
         let numbered = name.bytes().all(|byte| byte.is_ascii_digit());
         match entry.kind {
+            // Copies that the guard keeps are no node's databases.
+            EntryKind::Directory | EntryKind::Link if name.starts_with(".loopbreaker") => {}
             EntryKind::Directory if numbered || name == "cs.wal" => {}
             EntryKind::Link if !likely => {}
             EntryKind::Directory | EntryKind::Link => match dir.directory(name) {

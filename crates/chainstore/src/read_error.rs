@@ -56,6 +56,12 @@ pub enum ReadProblem {
         /// The limit.
         limit: u64,
     },
+    /// A second read, past the page cache, gave another byte.
+    #[error("read a second time, byte {offset} was another: the machine is sick, the file may be right")]
+    Differs {
+        /// Where, in the file.
+        offset: u64,
+    },
     /// The system reports an error while reading.
     #[error("{}", std::io::Error::from_raw_os_error(*.errno))]
     Io {
@@ -67,6 +73,11 @@ pub enum ReadProblem {
 }
 
 impl ReadProblem {
+    /// What the system said when it was reading at `offset`.
+    pub(crate) fn io(error: &std::io::Error, offset: u64) -> Self {
+        Self::Io { errno: error.raw_os_error().unwrap_or(0), offset: Some(offset) }
+    }
+
     /// Whether the device itself failed to give the bytes (`EIO` and its kin), which is evidence of its own.
     #[must_use]
     pub fn is_device_error(&self) -> bool {

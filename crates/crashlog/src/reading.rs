@@ -22,6 +22,7 @@ mod json;
 mod level;
 mod origin;
 mod other;
+mod ours;
 mod pairs;
 mod prefix;
 mod slot;

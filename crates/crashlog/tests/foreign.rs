@@ -130,3 +130,25 @@ fn no_line_of_a_nodes_is_taken_for_another_programs() {
         let _ = reader.finish(&mut sink);
     }
 }
+
+/// P2: what the guard says in the node's log is the disk's word. It is passed over, in both of its forms and in a kubelet's
+/// frame, and a node's own words after it still count.
+#[test]
+fn the_guards_own_lines_are_no_word_of_the_node() {
+    let text = "loopbreaker guard: finding severity=damage kind=block_checksum file=data/application.db/000011.ldb offset=1000: \
+        leveldb/table: corruption on data-block (pos=1000): checksum mismatch, want=0x1 got=0x2 [file=000011.ldb]\n";
+    let json = "{\"loopbreaker\":\"guard\",\"schema\":\"loopbreaker.dev/guard/v1\",\"event\":\"finding\",\"level\":\"error\",\
+        \"msg\":\"panic: leveldb/table: corruption on data-block: checksum mismatch\"}\n";
+    let framed = format!("2026-11-30T10:00:00.000000000Z stderr F {text}");
+    for lines in [text, json, &framed] {
+        let mut records = 0;
+        let mut reader = LogReader::new();
+        reader.feed(lines.repeat(3).as_bytes(), &mut |_: &Record| records += 1);
+        let _ = reader.finish(&mut |_: &Record| records += 1);
+        assert_eq!(records, 0, "{lines}");
+        let node = "panic: failed to write batch, leveldb/table: corruption on data-block (pos=1): checksum mismatch, want=0x1 got=0x2 [file=000072.ldb]\n";
+        let with: Finding = examine(&format!("{lines}{node}"));
+        let without: Finding = examine(node);
+        assert_eq!(with.reading, without.reading);
+    }
+}

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, crds, diagnose, evaluate, inspect, man};
+use crate::{completions, crds, diagnose, evaluate, guard, inspect, man};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
@@ -24,6 +24,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Diagnose(diagnose::Arguments),
     Inspect(inspect::Arguments),
+    Guard(guard::Arguments),
     Evaluate(evaluate::Arguments),
     Crds(crds::Arguments),
     Man(man::Arguments),

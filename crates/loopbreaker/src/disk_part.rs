@@ -12,13 +12,14 @@ use std::{
 use chainstore::{Depth, Finding, Inspection, Options, Outcome, Severity, SigningState};
 use crashlog::explain::decisive_lines;
 use diagnosis::{
-    Circumstances, DatabaseName, DiskReading, InspectionScope, SigningRisk, StartRole, Symptom, UpgradePlan,
+    Circumstances, DatabaseName, DiskReading, InspectionScope, LogReading, SigningRisk, StartRole, Symptom, UpgradePlan,
 };
 
 use crate::{
     inspect::CannotLook,
     log_part::{LogPart, read},
     progress::{Inspecting, Stop},
+    ring_part,
     words::clean,
 };
 
@@ -49,8 +50,15 @@ pub(crate) struct DiskPart {
 
 impl DiskPart {
     /// Inspects a directory, beginning with the file that the log names. An app-hash mismatch asks for the hashes of the
-    /// application's trees, everything else for every checksum, unless the user wants it otherwise.
-    pub(crate) fn inspect(dir: &Path, label: String, log: &LogPart, reader: &DiskReader) -> Self {
+    /// application's trees, everything else for every checksum, unless the user wants it otherwise. Of what the guard kept,
+    /// the starts of the pod count, if its UID is known.
+    pub(crate) fn inspect(
+        dir: &Path,
+        label: String,
+        log: &LogPart,
+        reader: &DiskReader,
+        pod_uid: Option<&str>,
+    ) -> Self {
         let app_hash = read(&log.reading).is_some_and(|it| it.symptoms.contains(&Symptom::AppHashMismatch));
         let depth = reader.depth.unwrap_or(if app_hash { Depth::Deep } else { Depth::Default });
         // Where nobody can listen, a signal ends the process as it always does.
@@ -59,8 +67,12 @@ impl DiskPart {
         let progress = Arc::clone(&watch) as Arc<dyn chainstore::Progress>;
         let max_read_rate = reader.max_read_rate;
         let options = Options { depth, first: named_file(log), max_read_rate, progress, ..Options::default() };
-        let looked = chainstore::inspect(dir, &options).map_err(|error| clean(&CannotLook(error).in_words()));
+        let mut looked = chainstore::inspect(dir, &options).map_err(|error| clean(&CannotLook(error).in_words()));
         watch.clear();
+        if let Ok(inspection) = &mut looked {
+            // A ring that cannot be read changes nothing; `inspect` says why.
+            ring_part::add(inspection, dir, depth, None, &ring_part::of_pod(dir, pod_uid));
+        }
         let reading = match &looked {
             Ok(inspection) => reading(inspection, depth),
             Err(why) => DiskReading::CouldNotTell(why.clone()),
@@ -118,15 +130,10 @@ fn reading(inspection: &Inspection, depth: Depth) -> DiskReading {
 fn names(inspection: &Inspection, severity: Severity) -> Vec<DatabaseName> {
     let of_weight = |finding: &&Finding| finding.severity() == severity;
     let mut names: Vec<DatabaseName> =
-        findings(inspection).filter(of_weight).map(|finding| finding.database.clone()).collect();
+        inspection.findings().filter(of_weight).map(|finding| finding.database.clone()).collect();
     names.sort();
     names.dedup();
     names
-}
-
-fn findings(inspection: &Inspection) -> impl Iterator<Item = &Finding> {
-    let of_databases = inspection.databases.iter().flat_map(|database| &database.checks.findings);
-    of_databases.chain(&inspection.checks.findings)
 }
 
 /// The first reason, the databases that a node reads at its start before others.
@@ -158,9 +165,17 @@ fn scope(inspection: &Inspection, depth: Depth) -> InspectionScope {
 
 /// The file that a decisive line names, in the database that the log is about, if that is one.
 fn named_file(log: &LogPart) -> Option<PathBuf> {
-    let finding = &log.chosen.as_ref()?.finding;
+    in_its_database(&log.chosen.as_ref()?.finding, &log.reading)
+}
+
+/// The same of one log by itself.
+pub(crate) fn file_in_decisive_line(finding: &crashlog::Finding) -> Option<PathBuf> {
+    in_its_database(finding, &finding.reading)
+}
+
+fn in_its_database(finding: &crashlog::Finding, reading: &LogReading) -> Option<PathBuf> {
     let file = decisive_lines(finding, LINES).iter().find_map(|line| file_in(&line.text).map(str::to_owned))?;
-    match read(&log.reading).map(|opinion| opinion.databases.as_slice()) {
+    match read(reading).map(|opinion| opinion.databases.as_slice()) {
         Some([only]) => Some(Path::new(&format!("{}.db", only.as_str())).join(file)),
         _ => Some(PathBuf::from(file)),
     }

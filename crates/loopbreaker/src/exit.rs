@@ -5,7 +5,7 @@ use std::{io, process::ExitCode};
 use chainstore::Outcome;
 use diagnosis::{Cause, CrashLoopReading, DiskReading, LogAbstention, LogReading, Testimony};
 
-use crate::{disk_part::DiskPart, incident::Incident, words::clean};
+use crate::{disk_part::DiskPart, guard::CannotStart, incident::Incident, words::clean};
 
 /// How a command ended. With several incidents the worst counts; the order is that of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +18,8 @@ pub(crate) enum Status {
     Suspected,
     /// `--exit-code`: damage or inconsistency proven on disk, vetoed or not.
     Proven,
+    /// `guard`: the node is not to be started (`--fence`, `--refuse-empty`).
+    Fenced,
     /// Could not do all of it; the reason has been printed.
     Failed,
 }
@@ -68,6 +70,7 @@ impl Status {
             Self::Proven => 10,
             Self::Suspected => 11,
             Self::CouldNotTell => 12,
+            Self::Fenced => 13,
         }
     }
 }
@@ -80,7 +83,11 @@ pub(crate) fn code(result: anyhow::Result<Status>) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!("error: {}", one_line(&error));
-            ExitCode::from(if error.is::<WrongUsage>() { 2 } else { Status::Failed.number() })
+            ExitCode::from(match error.downcast_ref::<CannotStart>() {
+                Some(error) => error.status(),
+                None if error.is::<WrongUsage>() => 2,
+                None => Status::Failed.number(),
+            })
         }
     }
 }

@@ -82,8 +82,8 @@ pub(crate) struct ByHand<'a> {
 }
 
 impl ByHand<'_> {
-    fn disk(&self, log: &LogPart, reader: &DiskReader) -> Option<DiskPart> {
-        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log, reader))
+    fn disk(&self, log: &LogPart, reader: &DiskReader, pod_uid: Option<&str>) -> Option<DiskPart> {
+        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log, reader, pod_uid))
     }
 }
 
@@ -121,8 +121,9 @@ fn of_subject(
     origin.notes.extend(origin.unread.iter().cloned());
     origin.notes.extend(logs.notes);
     let log = logs.part;
-    let of_bundle = || subject.data.map(|path| DiskPart::inspect(path, bundle.label(path), &log, reader));
-    let disk = by_hand.disk(&log, reader).or_else(of_bundle);
+    let pod_uid = subject.history.and_then(|history| history.latest().uid.as_ref()).map(diagnosis::Uid::as_str);
+    let of_bundle = || subject.data.map(|path| DiskPart::inspect(path, bundle.label(path), &log, reader, pod_uid));
+    let disk = by_hand.disk(&log, reader, pod_uid).or_else(of_bundle);
     if let Some(disk) = &disk {
         disk.complete(&mut circumstances);
         origin.notes.extend(disk.looked.as_ref().err().cloned());
@@ -159,7 +160,7 @@ pub(crate) fn without_objects(
     for source in by_hand.logs {
         log.add(examine(source, progress, &mut |_| {})?);
     }
-    let disk = by_hand.disk(&log, reader);
+    let disk = by_hand.disk(&log, reader, None);
     let mut evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
     if let Some(disk) = &disk {
         evidence.disk = disk.reading.clone();

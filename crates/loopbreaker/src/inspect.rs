@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem};
+use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem, ring::Whose};
 use clap::{Args, ValueEnum};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     diagnose::Format,
     exit::Status,
     progress::{Inspecting, Stop},
-    report,
+    report, ring_part,
     words::clean,
 };
 
@@ -26,9 +26,14 @@ use crate::{
 /// and not a byte is written. A node that runs meanwhile makes for answers of
 /// "could not tell", not for wrong ones.
 ///
-/// goleveldb (CometBFT's and the SDK's default), LevelDB and Pebble are read:
-/// Pebble v1 and v2 at the formats that nodes have, up to format major version
-/// 13. Newer formats of Pebble and other engines are named, no more.
+/// What `loopbreaker guard` kept beside the data is read too: damage that it saw
+/// before a start, and whose trace the engine erased at that start, counts, and
+/// is said to be known from the guard.
+///
+/// goleveldb (CometBFT's and the SDK's default), LevelDB, Pebble and RocksDB
+/// are read: Pebble v1 and v2 at the formats that nodes have, up to format major
+/// version 13, RocksDB's tables of format versions 2 to 7. Newer formats and
+/// other engines are named, no more.
 ///
 /// With --exit-code the status is 10 where damage or inconsistency is proven,
 /// 12 where neither could be told (no database there, or one that cannot be
@@ -65,6 +70,14 @@ pub(crate) struct Arguments {
     /// Read at most so many bytes a second (`50MiB`, `200MB`), to leave the disk to others
     #[arg(long, value_name = "RATE", value_parser = rate)]
     max_read_rate: Option<NonZeroU64>,
+
+    /// What `loopbreaker guard` kept of the node's starts [default: .loopbreaker/ring in the home]
+    #[arg(long, value_name = "DIR")]
+    ring: Option<PathBuf>,
+
+    /// Count what was kept of this pod's starts; may be repeated [default: the pod that started last]
+    #[arg(long, value_name = "UID")]
+    pod_uid: Vec<String>,
 
     /// Tell the outcome by the exit status too
     #[arg(long)]
@@ -118,8 +131,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         progress: Arc::clone(&watch) as Arc<dyn chainstore::Progress>,
         ..Options::default()
     };
-    let inspection = chainstore::inspect(&arguments.dir, &options).map_err(|error| CannotLook(error).into_error())?;
+    let mut inspection =
+        chainstore::inspect(&arguments.dir, &options).map_err(|error| CannotLook(error).into_error())?;
     watch.clear();
+    let whose = match arguments.pod_uid.as_slice() {
+        [] => Whose::LastStarted,
+        uids => Whose::Pods(uids.to_vec()),
+    };
+    let ring = arguments.ring.as_deref();
+    if let Some(why) = ring_part::add(&mut inspection, &arguments.dir, depth, ring, &whose) {
+        anstream::eprintln!("warning: {}", clean(&why));
+    }
     if !arguments.dir.is_dir() {
         let vanished = format!("{}: vanished while it was read (was the volume unmounted?)", arguments.dir.display());
         return Err(anyhow::Error::msg(vanished));
@@ -187,8 +209,14 @@ pub(crate) fn label(dir: &Path) -> String {
 
 /// `50MiB`, `200 MB`, `1000000`: bytes a second.
 pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
-    let wrong = || "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned();
-    let text = text.trim().trim_end_matches("/s");
+    let bytes = byte_count(text.trim().trim_end_matches("/s")).ok().and_then(NonZeroU64::new);
+    bytes.ok_or_else(|| "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned())
+}
+
+/// `8MiB`, `200 MB`, `1000000`: bytes.
+pub(crate) fn byte_count(text: &str) -> Result<u64, String> {
+    let wrong = || "expected bytes, as in 8MiB, 200MB or 1000000".to_owned();
+    let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits).ok_or_else(wrong)?;
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
@@ -201,8 +229,7 @@ pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
         "gi" | "gib" => 1 << 30,
         _ => return Err(wrong()),
     };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)?;
-    NonZeroU64::new(bytes).ok_or_else(wrong)
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(wrong)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod disk_part;
 mod evaluate;
 mod examine;
 mod exit;
+mod guard;
 mod incident;
 mod inspect;
 mod log_part;
@@ -22,6 +23,7 @@ mod names_known;
 mod progress;
 mod replica_logs;
 mod report;
+mod ring_part;
 mod standing;
 mod unread;
 mod words;
@@ -38,6 +40,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
     match cli.command {
         cli::Command::Diagnose(arguments) => diagnose::run(&arguments),
         cli::Command::Inspect(arguments) => inspect::run(&arguments),
+        cli::Command::Guard(arguments) => guard::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
         cli::Command::Crds(arguments) => crds::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),

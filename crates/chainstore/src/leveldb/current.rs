@@ -70,14 +70,19 @@ fn read(place: &Place, name: &str) -> Pointer {
     if place.entry(name).is_none() {
         return Pointer::Absent;
     }
-    let bytes = match place.dir.file(name).and_then(|file| file.read_all(CURRENT_BYTES_MAX)) {
-        Ok(bytes) => bytes,
+    let read = place.dir.file(name).and_then(|file| Ok((file.read_all(CURRENT_BYTES_MAX)?, file)));
+    let (bytes, file) = match read {
+        Ok(read) => read,
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
-    match named(&bytes) {
-        Some(number) if place.entry(&file_number::manifest(number)).is_some() => Pointer::Names(number),
+    let pointer = match named(&bytes) {
+        Some(number) if place.entry(&file_number::manifest(number)).is_some() => return Pointer::Names(number),
         Some(number) => Pointer::NamesMissing(number),
         None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
+    };
+    match file.prove(&bytes, 0) {
+        Ok(()) => pointer,
+        Err(error) => Pointer::Unreadable(Reason::Unreadable(error)),
     }
 }
 

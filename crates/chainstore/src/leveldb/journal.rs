@@ -3,6 +3,7 @@
 //! Source: goleveldb `leveldb/db.go` `recoverJournal`, `leveldb/batch.go` `decodeBatchToMem`: a batch whose number is below
 //! the one expected is dropped, and so is one that does not decode (its writes before the fault stay).
 
+use crate::engine::is_surely_goleveldb;
 use crate::leveldb::batch::{Batch, Write};
 use crate::leveldb::manifest::Version;
 use crate::leveldb::names::{self, Name};
@@ -64,7 +65,11 @@ pub(crate) fn read(
     let newest = numbers.iter().rev().find(holds_bytes).copied();
     // The MANIFEST names the last write that is in tables, and the first journal goes on from there.
     let known = version.last_sequence;
-    let mut sequence = Sequence { lowest: known.unwrap_or(0), next: known.map(|last| last.saturating_add(1)), engine };
+    let mut sequence = Sequence {
+        lowest: known.unwrap_or(0),
+        next: known.map(|last| last.saturating_add(1)),
+        writer: Writer::of(place, engine),
+    };
     for number in numbers {
         let file = match place.dir.file(names::journal(number)) {
             Ok(file) => file,
@@ -91,6 +96,11 @@ pub(crate) fn read(
                     format!("{count} writes that stood before this record are missing"),
                 )),
                 Problem::Batch(detail) => report.checks.add(finding(FindingKind::BatchMalformed, detail)),
+                Problem::Below { number, lowest } => report.checks.add(Reason::Ambiguous(format!(
+                    "{}: the batch at {offset} has number {number}, below {lowest}: goleveldb drops it, LevelDB does not, and \
+                     no LOG says which of them wrote it",
+                    file.path().display()
+                ))),
                 Problem::Reason(reason) => report.checks.add(reason),
             }
         }
@@ -110,6 +120,11 @@ pub(crate) fn read(
 enum Problem {
     Gap(u64),
     Batch(String),
+    /// A batch that goleveldb would drop and LevelDB applies, and nobody knows which of them wrote it.
+    Below {
+        number: u64,
+        lowest: u64,
+    },
     Reason(Reason),
 }
 
@@ -123,13 +138,33 @@ impl From<CutError> for Problem {
 struct Sequence {
     lowest: u64,
     next: Option<u64>,
-    engine: Engine,
+    writer: Writer,
+}
+
+/// What a number below the MANIFEST's last one means. LevelDB writes such batches: its MANIFEST names the last write of all,
+/// goleveldb's that of the tables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    GoLevelDb,
+    LevelDb,
+    Either,
+}
+
+impl Writer {
+    fn of(place: &Place, engine: Engine) -> Self {
+        match engine {
+            Engine::GoLevelDb if is_surely_goleveldb(&place.dir) => Self::GoLevelDb,
+            Engine::GoLevelDb => Self::Either,
+            _ => Self::LevelDb,
+        }
+    }
 }
 
 impl Sequence {
     fn apply(&mut self, record: &[u8], write: &mut impl FnMut(Write<'_>) -> Result<(), Reason>) -> Result<(), Problem> {
         let batch = Batch::parse(record)?;
-        if batch.sequence < self.lowest && self.engine == Engine::GoLevelDb {
+        let below = (batch.sequence < self.lowest).then_some(self.lowest);
+        if below.is_some() && self.writer == Writer::GoLevelDb {
             return Err(Problem::Batch(format!(
                 "the batch has number {}, below {}: the engine drops it",
                 batch.sequence, self.lowest
@@ -140,6 +175,9 @@ impl Sequence {
         let gap = self.next.and_then(|next| batch.sequence.checked_sub(next)).filter(|gap| *gap > 0);
         self.next = Some(end);
         self.lowest = self.lowest.max(end);
+        if let Some(lowest) = below.filter(|_| self.writer == Writer::Either) {
+            return Err(Problem::Below { number: batch.sequence, lowest });
+        }
         gap.map_or(Ok(()), |gap| Err(Problem::Gap(gap)))
     }
 }

@@ -22,6 +22,9 @@ use crate::{Engine, Reason, ViewError};
 /// None if the engine would simply open.
 pub(crate) fn predict(store: &LevelDbStore) -> Option<Prediction> {
     let journals = journal::read(&store.place, &store.version, store.engine, |_| Ok(()));
+    if journals.checks.untold.iter().any(|reason| !matches!(reason, Reason::Ambiguous(_))) {
+        return None;
+    }
     let manifest_dropped = store.manifest_report.dropped_by_damage;
     let dropped_bytes = manifest_dropped.saturating_add(journals.dropped_by_damage);
     let open = opens(store);

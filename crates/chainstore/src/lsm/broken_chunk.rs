@@ -3,7 +3,6 @@
 use crate::attribution::{flip_in_covered, flip_in_masked_checksum};
 use crate::data_file::PAGE;
 use crate::lsm::framing::{Chunk, ChunkState, Dialect, chunk_at, covered};
-use crate::read_error::{ReadError, ReadProblem};
 use crate::{Attribution, crc32c, unmask};
 
 /// Other bytes than those written, neither missing nor zero, are not what a crash leaves.
@@ -101,12 +100,4 @@ fn zeroed_page(bytes: &[u8], offset: u64) -> Option<Attribution> {
     let zeros = pages.skip(usize::try_from(before).ok()?).take_while(is_zero).count() as u64;
     let first = offset.next_multiple_of(PAGE).saturating_add(before.saturating_mul(PAGE));
     (zeros > 0).then(|| Attribution::ZeroedPage { offset: first, bytes: zeros.saturating_mul(PAGE) })
-}
-
-/// An error number that a device gave, for attribution.
-pub(crate) fn io_attribution(error: &ReadError) -> Attribution {
-    match error.problem {
-        ReadProblem::Io { errno, .. } => Attribution::IoError { errno },
-        _ => Attribution::Unknown,
-    }
 }

@@ -5,9 +5,10 @@
 //! chunk prove nothing: a peer can have put them there (P13).
 
 use crate::data_file::{DataFile, SecondRead};
-use crate::lsm::broken_chunk::io_attribution;
-use crate::lsm::framing::{AtBreak, ChunkState, Dialect};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{ChunkState, Dialect};
 use crate::lsm::records::{After, Break, Event, Records};
+use crate::read_error::ReadProblem;
 use crate::store::Place;
 use crate::{Attribution, Checks, Finding, FindingKind, Reason};
 
@@ -56,6 +57,11 @@ pub(crate) struct LogReport {
 const SALVAGED_BYTES_MAX: u64 = 64 << 20;
 
 impl LogReport {
+    /// Whether a part of the log could not be read, so that what it says is not all that it says.
+    pub(crate) fn has_hole(&self) -> bool {
+        self.checks.untold.iter().any(|reason| matches!(reason, Reason::Unreadable(_)))
+    }
+
     /// A record that the engine does not reach.
     fn beyond(&mut self, record: &[u8]) {
         let bytes = record.len() as u64;
@@ -129,9 +135,7 @@ pub(crate) fn read(
                 report.dropped = report.dropped.saturating_add(broken.dropped);
                 pending.push(*broken);
             }
-            Event::Unreadable(error) => {
-                report.checks.add(log.finding(FindingKind::ReadError, error.to_string()).by(io_attribution(&error)));
-            }
+            Event::Unreadable(error) => report.checks.add(Reason::Unreadable(error)),
         }
     }
     settle(&log, &mut pending, false, &mut report);
@@ -203,15 +207,12 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
     let finding = |kind, detail: String| log.finding(kind, detail).at(offset);
     match &broken.second_read {
         SecondRead::Same => {}
+        // What the record said is not known: nobody may take it for one that is not there.
         SecondRead::Differs(at) => {
-            let detail =
-                format!("read a second time, byte {at} was another: the machine is sick, the file may be right");
-            return report.checks.add(finding(FindingKind::ReadsDiffer, detail));
+            let error = file.error(ReadProblem::Differs { offset: *at });
+            return report.checks.add(Reason::Unreadable(error));
         }
-        SecondRead::Failed(error) => {
-            let attribution = io_attribution(error);
-            return report.checks.add(finding(FindingKind::ReadError, error.to_string()).by(attribution));
-        }
+        SecondRead::Failed(error) => return report.checks.add(Reason::Unreadable(error.clone())),
     }
     let flipped = is_own_flipped(broken);
     // Where files are used again, anything can stand behind zeros.

@@ -18,6 +18,8 @@ pub(crate) mod bad_block;
 
 pub(crate) mod block_checker;
 
+pub(crate) mod at_break;
+
 pub(crate) mod framing;
 
 pub(crate) mod log_end;

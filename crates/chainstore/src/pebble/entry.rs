@@ -189,9 +189,14 @@ fn current(place: &Place) -> Pointer {
     if place.entry("CURRENT").is_none() {
         return Pointer::Absent;
     }
-    match place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)) {
-        Ok(bytes) => pointer(place, &bytes),
-        Err(error) => Pointer::Unreadable(Reason::Unreadable(error)),
+    let read = place.dir.file("CURRENT").and_then(|file| Ok((file.read_all(CURRENT_BYTES_MAX)?, file)));
+    let (bytes, file) = match read {
+        Ok(read) => read,
+        Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
+    };
+    match pointer(place, &bytes) {
+        right @ Pointer::Names(_) => right,
+        wrong => file.prove(&bytes, 0).map_or_else(|error| Pointer::Unreadable(Reason::Unreadable(error)), |()| wrong),
     }
 }
 

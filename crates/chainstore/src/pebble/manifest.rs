@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data_file::DataFile;
-use crate::lsm::framing::{AtBreak, Dialect, LEGACY, LEGACY_HEADER};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{Dialect, LEGACY, LEGACY_HEADER};
 use crate::lsm::internal_key::InternalKey;
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::{self, LogReport, Role};

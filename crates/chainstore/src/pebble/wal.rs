@@ -4,7 +4,8 @@
 //! files of old logs again, so that behind a log's end there are an earlier log's bytes, or zeros. A WAL that later ones
 //! follow was closed, and must end whole (`strict_wal_tail`).
 
-use crate::lsm::framing::{AtBreak, Dialect, recyclable};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{Dialect, recyclable};
 use crate::lsm::log_checks::{self, Role};
 use crate::lsm::log_end::LogEnd;
 use crate::pebble::batch::{Batch, Write};

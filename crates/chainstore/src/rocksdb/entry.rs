@@ -78,14 +78,17 @@ fn current(place: &Place) -> Pointer {
     if place.entry("CURRENT").is_none() {
         return Pointer::Absent;
     }
-    match place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)) {
-        Ok(bytes) => match named(&bytes) {
-            Some(number) if place.entry(&manifest(number)).is_some() => Pointer::Names(number),
-            Some(number) => Pointer::NamesMissing(number),
-            None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
-        },
-        Err(error) => Pointer::Unreadable(Reason::Unreadable(error)),
-    }
+    let read = place.dir.file("CURRENT").and_then(|file| Ok((file.read_all(CURRENT_BYTES_MAX)?, file)));
+    let (bytes, file) = match read {
+        Ok(read) => read,
+        Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
+    };
+    let pointer = match named(&bytes) {
+        Some(number) if place.entry(&manifest(number)).is_some() => return Pointer::Names(number),
+        Some(number) => Pointer::NamesMissing(number),
+        None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
+    };
+    file.prove(&bytes, 0).map_or_else(|error| Pointer::Unreadable(Reason::Unreadable(error)), |()| pointer)
 }
 
 /// The one bit of `CURRENT` whose flip makes it name a MANIFEST that is there.

@@ -146,6 +146,27 @@ fn a_broken_database_does_not_stop_the_others() {
     assert!(inspection.bytes_read > 30_000);
 }
 
+/// LevelDB's MANIFEST names numbers that its newest journal still holds; without a LOG nobody can tell it from goleveldb's,
+/// which would drop such a batch.
+#[test]
+fn a_low_batch_is_damage_only_where_goleveldb_surely_wrote_it() {
+    let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    let mut journal = std::fs::read(dir.join("000014.log")).unwrap();
+    let length = usize::from(u16::from_le_bytes([journal[4], journal[5]]));
+    journal.truncate(7 + length);
+    journal[7..15].copy_from_slice(&1_u64.to_le_bytes());
+    let checksum = chainstore::masked_crc32c(&journal[6..]);
+    journal[..4].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(dir.join("000014.log"), journal).unwrap();
+    assert_eq!(kit::report(&dir, Depth::Default).outcome, Outcome::Damaged);
+    for name in ["LOG", "LOG.old"] {
+        let _ = std::fs::remove_file(dir.join(name));
+    }
+    let report = kit::report(&dir, Depth::Default);
+    assert_eq!(report.outcome, Outcome::CouldNotTell, "{:#?}", report.checks);
+    assert!(report.checks.untold[0].to_string().contains("no LOG says which of them wrote it"), "{:#?}", report.checks);
+}
+
 #[test]
 fn two_engines_in_one_directory() {
     let (_home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));

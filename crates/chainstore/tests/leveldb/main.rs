@@ -9,4 +9,8 @@ mod exhaustive;
 
 mod hostile;
 
+mod live;
+
+mod sick;
+
 mod other_writer;

@@ -5,6 +5,7 @@
 
 use crate::kit;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use chainstore::{Attribution, Depth, Outcome};
 
@@ -27,7 +28,7 @@ impl Bench {
 
     /// Blocks and blobs are read where one of those was damaged; the quick depth reads everything else to its last byte.
     fn report(&self, name: &str) -> chainstore::DatabaseReport {
-        let in_blocks = name.ends_with(".sst") || name.ends_with(".blob");
+        let in_blocks = Path::new(name).extension().is_some_and(|extension| extension == "sst" || extension == "blob");
         kit::report(&self.dir, if in_blocks { Depth::Default } else { Depth::Quick })
     }
 

@@ -9,7 +9,7 @@ use super::prefix::Bare;
 use super::slot::{append, empty, reset};
 use super::summary::Tally;
 use super::text::{self, TEXT_LIMIT};
-use super::{Sink, origin, other};
+use super::{Sink, origin, other, ours};
 use crate::{Emitter, Level, Record};
 
 /// Lines of help text after one `Usage:`.
@@ -75,6 +75,10 @@ impl Assembly {
         let text = whole.trim_ascii_start();
         if text.is_empty() {
             return self.blank(line, sink);
+        }
+        if ours::is(text) {
+            self.tally.text_lines += u64::from(line.count);
+            return self.interrupt(sink);
         }
         let head = if line.bare.go_log { None } else { head::of(text, line.bare.timed) };
         let other = other::is(text, &line.bare);

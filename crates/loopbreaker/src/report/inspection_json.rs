@@ -10,6 +10,8 @@
 //! heights     null in each field that was not read
 //! start       whether the node starts from these heights (null: could not be told), in words
 //! chain_id    null where it was not read
+//! ring        what `guard` kept of earlier starts, null where it kept nothing: starts (own: whether the start counts here),
+//!             erased: findings that count although their traces are gone, foreign: findings of other pods, unreadable
 //! trees       walk (off, sample, latest) and each store: version (of the commit), newest (on disk), root_fits (null: could not be
 //!             told), leaves, walked_leaves, walked_nodes; null where the application was not read
 //! cometbft    the version that wrote the state; genesis_chain_id: the chain by config/genesis.json
@@ -23,12 +25,16 @@
 //! seconds     how long it took
 //! ```
 //!
-//! A finding: kind, severity, database, file, offset, expected, computed, attribution (null where nothing fits), detail. Fields
+//! A finding: kind, severity, database, file, offset, expected, computed, attribution (null where nothing fits), detail,
+//! evidence (`disk`, or `guard` where only the ring shows it any more). Fields
 //! may be added; none is renamed or dropped within v1. Foreign text has its control characters replaced.
 
 mod companions;
 
-use chainstore::{Attribution, Checks, DatabaseReport, Finding, Inspection, Level, NodeReport, Prediction, Severity};
+use chainstore::{
+    Attribution, Checks, DatabaseReport, Finding, Inspection, Level, NodeReport, Prediction, Severity,
+    ring::{RingReport, RingStart},
+};
 use serde::Serialize;
 
 use crate::words::clean;
@@ -45,10 +51,28 @@ pub(crate) struct InspectionJson {
     heights: HeightsJson,
     start: Option<StartJson>,
     chain_id: Option<String>,
+    ring: Option<RingJson>,
     #[serde(flatten)]
     companions: CompanionsJson,
     bytes_read: u64,
     seconds: f64,
+}
+
+#[derive(Serialize)]
+struct RingJson {
+    starts: Vec<RingStartJson>,
+    erased: u64,
+    foreign: u64,
+    unreadable: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RingStartJson {
+    sequence: u64,
+    started_at: String,
+    pod_uid: Option<String>,
+    own: bool,
+    outcome: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -76,6 +100,7 @@ struct FindingJson {
     computed: Option<String>,
     attribution: Option<String>,
     detail: String,
+    evidence: &'static str,
 }
 
 #[derive(Serialize)]
@@ -119,6 +144,7 @@ impl InspectionJson {
                 .and_then(|node| node.start.as_ref())
                 .map(|start| StartJson { starts: start.starts(), detail: clean(&start.to_string()) }),
             chain_id: node.and_then(|node| node.chain_id.as_deref()).map(clean),
+            ring: inspection.ring.as_ref().map(ring),
             companions: node.map(CompanionsJson::of).unwrap_or_default(),
             bytes_read: inspection.bytes_read,
             seconds: inspection.took.as_secs_f64(),
@@ -164,10 +190,11 @@ fn finding(finding: &Finding) -> FindingJson {
         computed: finding.computed.as_deref().map(clean),
         attribution: (finding.attribution != Attribution::Unknown).then(|| clean(&finding.attribution.to_string())),
         detail: clean(&finding.detail),
+        evidence: finding.evidence.name(),
     }
 }
 
-fn severity(severity: Severity) -> &'static str {
+pub(crate) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
         Severity::CouldNotTell => "could_not_tell",
@@ -187,6 +214,22 @@ fn next_open(prediction: &Prediction) -> NextOpenJson {
         kept_keys: prediction.kept_keys,
         deleted_tables: prediction.deleted_tables.iter().map(|name| clean(name)).collect(),
         summary: clean(&prediction.summary),
+    }
+}
+
+fn ring(report: &RingReport) -> RingJson {
+    let start = |start: &RingStart| RingStartJson {
+        sequence: start.sequence,
+        started_at: clean(&start.started_at),
+        pod_uid: start.pod_uid.as_deref().map(clean),
+        own: start.is_own,
+        outcome: start.outcome.as_deref().map(clean),
+    };
+    RingJson {
+        starts: report.starts.iter().map(start).collect(),
+        erased: report.erased,
+        foreign: report.foreign,
+        unreadable: report.unreadable.iter().map(|why| clean(why)).collect(),
     }
 }
 

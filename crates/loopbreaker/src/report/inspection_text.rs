@@ -2,6 +2,7 @@
 
 mod next;
 mod node;
+mod starts;
 
 use std::collections::BTreeMap;
 
@@ -45,6 +46,9 @@ pub(super) fn show(page: &mut Page, inspection: &Inspection) {
     }
     untold(page, inspection);
     notes(page, inspection);
+    if let Some(ring) = &inspection.ring {
+        starts::show(page, ring);
+    }
 }
 
 fn verdict_style(inspection: &Inspection) -> Style {

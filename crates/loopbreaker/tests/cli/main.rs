@@ -8,10 +8,13 @@ mod commands;
 mod disks;
 mod evaluates;
 mod examples;
+mod guards;
 mod inspects;
 mod manners;
 mod memory;
+mod permissions;
 mod readme;
+mod rings;
 mod samples;
 mod standing;
 

@@ -1,0 +1,168 @@
+//! An inspection and a ring together: what the engine's start erased counts as if it were there, and says so. *Files,
+//! read-only.*
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use diagnosis::DatabaseName;
+
+use crate::files::DataDir;
+use crate::inspect::Inspection;
+use crate::meter::Meter;
+use crate::ring::carry::{self, Judged, Kept, Now};
+use crate::ring::entry::{Mark, RingEntry};
+use crate::ring::facts::collect_facts;
+use crate::ring::fate::{Fate, Looked};
+use crate::ring::read::{Ring, SlotState};
+use crate::{Checks, Depth, Evidence, Finding, FindingKind, Reason, Silent};
+
+/// Whose starts count.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Whose {
+    /// The pod's (or host's) that started last.
+    #[default]
+    LastStarted,
+    /// These pods', by their UIDs: a replica's, over time.
+    Pods(Vec<String>),
+}
+
+impl Whose {
+    fn counts(&self, mark: &Mark, newest: &Mark) -> bool {
+        match self {
+            Self::LastStarted => mark.is_same(newest),
+            Self::Pods(uids) => mark.pod_uid.as_ref().is_some_and(|uid| uids.contains(uid)),
+        }
+    }
+}
+
+/// What a ring said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RingReport {
+    /// Its entries, oldest first.
+    pub starts: Vec<RingStart>,
+    /// Findings that count although their traces are gone.
+    pub erased: u64,
+    /// Findings of another pod's starts, which do not.
+    pub foreign: u64,
+    /// Entries that could not be read, with the reason.
+    pub unreadable: Vec<String>,
+}
+
+/// One entry, in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RingStart {
+    /// Its number.
+    pub sequence: u64,
+    /// When.
+    pub started_at: String,
+    /// The pod, where it is known.
+    pub pod_uid: Option<String>,
+    /// Whether it counts.
+    pub is_own: bool,
+    /// What was seen then.
+    pub outcome: Option<String>,
+}
+
+/// Adds what a ring says to an inspection of `dir`, which stands at `below_home` in the node's home.
+pub fn weigh(inspection: &mut Inspection, dir: &Path, below_home: &Path, depth: Depth, ring: &Ring, whose: &Whose) {
+    let Some((newest, slot)) = ring.newest() else {
+        inspection.ring = Some(report(ring, whose, None));
+        return;
+    };
+    let mut told = report(ring, whose, Some(&newest.mark));
+    let meter = Arc::new(Meter::new(None, Arc::new(Silent)));
+    if let Ok(root) = DataDir::open(dir, meter)
+        && !is_of_another_chain(inspection, newest)
+    {
+        let named = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+        let facts = collect_facts(&root, &named, below_home);
+        let findings: Vec<Finding> = inspection.findings().cloned().collect();
+        let looked = if depth == Depth::Quick || inspection.is_interrupted() { Looked::Quickly } else { Looked::AtAll };
+        let now = Now { root: &root, below_home, facts: &facts, findings: &findings, looked };
+        for judged in carry::judge(newest, slot.stayed, &now) {
+            if whose.counts(&judged.kept.mark, &newest.mark) {
+                told.erased = told.erased.saturating_add(u64::from(count(inspection, below_home, &judged)));
+            } else if !matches!(judged.fate, Fate::OnDisk | Fate::Gone(_)) {
+                told.foreign = told.foreign.saturating_add(1);
+            }
+        }
+    }
+    inspection.settle();
+    inspection.ring = Some(told);
+}
+
+fn report(ring: &Ring, whose: &Whose, newest: Option<&Mark>) -> RingReport {
+    let mut report = RingReport::default();
+    for slot in &ring.slots {
+        match &slot.state {
+            SlotState::Entry(entry) => report.starts.push(RingStart {
+                sequence: entry.sequence,
+                started_at: entry.started_at.clone(),
+                pod_uid: entry.mark.pod_uid.clone(),
+                is_own: newest.is_some_and(|newest| whose.counts(&entry.mark, newest)),
+                outcome: entry.outcome.clone(),
+            }),
+            SlotState::Unreadable(why) => report.unreadable.push(format!("entry {} {why}", slot.sequence)),
+        }
+    }
+    report
+}
+
+fn is_of_another_chain(inspection: &Inspection, entry: &RingEntry) -> bool {
+    let today = inspection.node.as_ref().and_then(|node| node.chain_id.as_ref());
+    matches!((today, &entry.chain_id), (Some(today), Some(then)) if today != then)
+}
+
+/// Adds one finding to its database; whether it counts as damage.
+fn count(inspection: &mut Inspection, below_home: &Path, judged: &Judged) -> bool {
+    let kept = &judged.kept;
+    let below = |path: &str| Path::new(path).strip_prefix(below_home).map(Path::to_path_buf).ok();
+    let Some(directory) = below(&kept.database) else { return false };
+    let file = below(&kept.finding.file).unwrap_or_else(|| PathBuf::from(&kept.finding.file));
+    let Some(database) = inspection.databases.iter_mut().find(|database| database.path == directory) else {
+        return false;
+    };
+    let name = database.name.clone();
+    let checks = &mut database.checks;
+    match &judged.fate {
+        Fate::OnDisk | Fate::Gone(_) => false,
+        Fate::Erased => add_erased(checks, &name, &file, kept, judged.lived_with),
+        Fate::Unread => {
+            let what = "its file was not read this time, so whether that still holds is not known";
+            checks.add(doubt(&file, kept, what));
+            false
+        }
+        Fate::Doubtful(_) if judged.lived_with => false,
+        Fate::Doubtful(why) => {
+            checks.add(doubt(&file, kept, &format!("today's files do not show it: {why}")));
+            false
+        }
+    }
+}
+
+fn add_erased(checks: &mut Checks, name: &DatabaseName, file: &Path, kept: &Kept, lived_with: bool) -> bool {
+    let likely = kept.finding.attribution.as_ref().map(|by| format!(", likely by: {by}")).unwrap_or_default();
+    let start = &kept.started_at;
+    let seen = format!("{}{likely}; seen when the node was started at {start}", kept.finding.detail);
+    let (Some(kind), false) = (kept.finding.kind(), lived_with) else {
+        let detail = format!("{seen} (evidence kept by guard); the database was in use for over an hour since");
+        checks.add(Finding::new(FindingKind::Remark, name, file, detail).witnessed(Evidence::Guard));
+        return false;
+    };
+    let mut finding = Finding::new(kind, name, file, format!("{seen} (evidence kept by guard; gone from disk since)"));
+    finding.offset = kept.finding.offset;
+    finding.expected.clone_from(&kept.finding.expected);
+    finding.computed.clone_from(&kept.finding.computed);
+    checks.add(finding.witnessed(Evidence::Guard));
+    true
+}
+
+fn doubt(file: &Path, kept: &Kept, what: &str) -> Reason {
+    Reason::Ambiguous(format!(
+        "{}: the guard saw damage ({}: {}) when the node was started at {}; {what}",
+        file.display(),
+        kept.finding.kind,
+        kept.finding.detail,
+        kept.started_at
+    ))
+}
