@@ -35,6 +35,17 @@ impl Sandbox {
         sandbox
     }
 
+    /// Of RocksDB.
+    #[must_use]
+    pub fn rocksdb() -> Self {
+        let sandbox = Self::empty();
+        sandbox.put("IDENTITY", b"fuzz");
+        sandbox.put("CURRENT", b"MANIFEST-000001\n");
+        sandbox.put("MANIFEST-000001", &log(&manifest(&[])));
+        sandbox.put("000002.log", b"");
+        sandbox
+    }
+
     fn empty() -> Self {
         let memory = Path::new("/dev/shm");
         let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -108,12 +119,17 @@ fn framed(record: &[u8], number: Option<u32>) -> Vec<u8> {
             (false, true) => 4,
         };
         let kind = if number.is_empty() { kind } else { kind + 4 };
-        let covered = [&[kind], number, piece].concat();
-        out.extend_from_slice(&masked_crc32c(&covered).to_le_bytes());
-        out.extend_from_slice(&u16::try_from(piece.len()).expect("a piece is short").to_le_bytes());
-        out.extend_from_slice(&covered);
+        out.extend_from_slice(&chunk(kind, number, piece));
     }
     out
+}
+
+/// One chunk of a log, sealed; `number` is empty or the log's.
+#[must_use]
+pub fn chunk(kind: u8, number: &[u8], piece: &[u8]) -> Vec<u8> {
+    let covered = [&[kind], number, piece].concat();
+    let length = u16::try_from(piece.len()).expect("a piece is short");
+    [&masked_crc32c(&covered).to_le_bytes()[..], &length.to_le_bytes(), &covered].concat()
 }
 
 /// A block with its trailer.

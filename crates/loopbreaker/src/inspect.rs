@@ -30,9 +30,10 @@ use crate::{
 /// before a start, and whose trace the engine erased at that start, counts, and
 /// is said to be known from the guard.
 ///
-/// goleveldb (CometBFT's and the SDK's default), LevelDB and Pebble are read:
-/// Pebble v1 and v2 at the formats that nodes have, up to format major version
-/// 13. Newer formats of Pebble and other engines are named, no more.
+/// goleveldb (CometBFT's and the SDK's default), LevelDB, Pebble and RocksDB
+/// are read: Pebble v1 and v2 at the formats that nodes have, up to format major
+/// version 13, RocksDB's tables of format versions 2 to 7. Newer formats and
+/// other engines are named, no more.
 ///
 /// With --exit-code the status is 10 where damage or inconsistency is proven,
 /// 12 where neither could be told (no database there, or one that cannot be

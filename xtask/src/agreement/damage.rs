@@ -66,12 +66,14 @@ pub(super) struct Damage {
 }
 
 impl Damage {
-    /// Where the change ends, if the bytes behind it are as they were.
+    /// Whether nothing behind the change is as it was, as when the end of a file never reached the disk.
     pub(super) fn reaches_the_end(&self) -> bool {
         match &self.change {
             Change::Cut { .. } => true,
-            Change::Zeroed { offset, length } | Change::Noise { offset, length } => offset + length >= self.length,
-            _ => false,
+            Change::Zeroed { offset, length }
+            | Change::Noise { offset, length }
+            | Change::Misplaced { offset, length, .. } => offset + length >= self.length,
+            Change::Flip { .. } | Change::Deleted => false,
         }
     }
 }
@@ -98,9 +100,10 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
         let entry = entry?;
         let name = PathBuf::from(entry.file_name());
-        // What an engine writes for people, and what it locks, holds no data.
+        // What an engine writes for people, what it locks, and RocksDB's name for a database hold no data.
         let told = name.to_string_lossy();
-        if entry.metadata()?.len() > 0 && !told.starts_with("LOG") && told != "LOCK" {
+        let no_data = told.starts_with("LOG") || ["LOCK", "IDENTITY", "rocksdict-config.json"].contains(&&*told);
+        if entry.metadata()?.len() > 0 && !no_data {
             names.push(name);
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Sources: goleveldb `leveldb/storage/file_storage.go` (`GetMeta`), `leveldb/db.go` (`recoverJournal`), `leveldb/table/reader.go`
 //! (`getFilterBlock`); LevelDB `db/log_reader.cc`, `table/table.cc` (`ReadMeta`), `db/db_impl.cc` (`Recover`); pebble `open.go`
-//! (`replayWAL`), `record/record.go` (`ErrInvalidChunk`), `version_set.go` (`load`).
+//! (`replayWAL`), `record/record.go` (`ErrInvalidChunk`), `version_set.go` (`load`); RocksDB `db/log_reader.cc`,
+//! `include/rocksdb/options.h` (`WALRecoveryMode`).
 
 use chainstore::{Finding, FindingKind as Kind};
 
@@ -31,10 +32,16 @@ pub(super) fn only_we(engine: Engine, finding: &Finding, damage: &Damage) -> Opt
         (Engine::GoLevelDb, Kind::BlockChecksum) if part("filter block") => {
             Some("a filter: goleveldb reads on without it")
         }
-        (Engine::GoLevelDb, Kind::EntryPointCorrupt) if finding.detail.contains("CURRENT.bak") => {
-            Some("CURRENT is broken: goleveldb goes back to the older MANIFEST of CURRENT.bak")
+        (Engine::GoLevelDb, Kind::EntryPointCorrupt | Kind::EntryPointMissing | Kind::ManifestMissing)
+            if finding.detail.contains("CURRENT.bak") =>
+        {
+            Some(
+                "CURRENT, or the MANIFEST that it names, is broken or gone: goleveldb goes back to the older one of CURRENT.bak",
+            )
         }
-        (Engine::GoLevelDb, Kind::EntryPointCorrupt) if matches!(damage.change, Change::Flip { offset: 9, bit: 4 }) => {
+        (Engine::GoLevelDb, Kind::EntryPointCorrupt)
+            if matches!(damage.change, Change::Flip { offset: 9..=14, bit: 4 }) =>
+        {
             Some("a digit of CURRENT became a blank, over which goleveldb's number parser steps")
         }
         (Engine::LevelDb, Kind::BlockChecksum) if part("filter block") || part("metaindex block") => {
@@ -43,14 +50,35 @@ pub(super) fn only_we(engine: Engine, finding: &Finding, damage: &Damage) -> Opt
         (Engine::LevelDb, Kind::JournalCorrupt) if part("zeros where a chunk") => {
             Some("zeros in a log: LevelDB takes them for space that was reserved, and skips to the next block")
         }
+        (Engine::LevelDb, Kind::JournalCorrupt) if part("a chunk longer than its block") => {
+            Some("a length in a log's last block that passes the file's end: LevelDB takes it for a torn end")
+        }
+        (Engine::GoLevelDb, Kind::RecordsMissing) if manifest => Some(
+            "a MANIFEST that is cut ends in an older state, and the journal does not follow on it: goleveldb opens it",
+        ),
         (Engine::Pebble1 | Engine::Pebble2, Kind::JournalCorrupt) if changed => {
             Some("a WAL is broken before its end: Pebble takes that for the end, and drops the writes behind it")
         }
         (Engine::Pebble1 | Engine::Pebble2, Kind::ManifestCorrupt) if changed => {
             Some("a MANIFEST is broken before its end: Pebble takes that for the end, and opens an older state")
         }
+        (Engine::Pebble1 | Engine::Pebble2, Kind::ManifestIncomplete) if changed => {
+            Some("a MANIFEST is cut behind its first record: Pebble opens what is left, without a table")
+        }
         (Engine::Pebble1 | Engine::Pebble2, Kind::EngineDroppedData) if manifest || journal_gone => {
             Some("the MANIFEST is left without a table, and tables are there: Pebble opens an empty database")
+        }
+        (Engine::RocksDb, Kind::JournalCorrupt) if changed => Some(
+            "a WAL is broken before its end: RocksDB takes that for the end (kPointInTimeRecovery), and drops what is behind it",
+        ),
+        (Engine::RocksDb, Kind::ManifestCorrupt) if changed && part("zeros where a chunk") => {
+            Some("zeros in a MANIFEST: RocksDB takes them for space that was reserved, and skips to the next block")
+        }
+        (Engine::RocksDb, Kind::ManifestCorrupt) if changed && part("a chunk longer than its block") => {
+            Some("a length in a MANIFEST's last block that passes the file's end: RocksDB takes it for a torn end")
+        }
+        (Engine::RocksDb, Kind::BlockChecksum) if finding.detail.to_lowercase().contains("filter") => {
+            Some("a filter: reading every key needs none, and sst_dump 7.8 does not know the table's format")
         }
         _ => None,
     }
@@ -81,7 +109,7 @@ pub(super) fn place(damage: &Damage) -> String {
         Some((_, "log")) => "a journal",
         Some((_, "ldb" | "sst")) => "a table",
         Some((_, "blob")) => "a blob file",
-        _ if name == "CURRENT" => "CURRENT",
+        _ if name.starts_with("CURRENT") => "CURRENT or CURRENT.bak",
         _ => "another file",
     };
     let change = match damage.change {

@@ -100,24 +100,28 @@ fn heal(place: &Place, current: &Pointer) -> Option<(String, u64)> {
     }
 }
 
-/// goleveldb repairs the pointer by itself. That is harmless unless it goes back to an older MANIFEST while a newer one
-/// is there: then it would drop what was written since.
+/// goleveldb repairs the pointer by itself. That is harmless unless it goes back to an older MANIFEST although there was a
+/// newer one: then it drops what was written since. No crash leaves that: the newer one is whole before `CURRENT` names it,
+/// and `CURRENT` is replaced in one step.
 fn after_healing(place: &Place, current: &Pointer, file: &str, number: u64, newest: Option<u64>) -> Check {
     let path = place.dir.path();
-    match (current, newest) {
-        (Pointer::Corrupt(content), Some(newest)) if newest > number => {
-            let detail = format!(
-                "CURRENT is corrupt, and {file} names {}, older than {}: the engine would go back to it",
-                file_number::manifest(number),
-                file_number::manifest(newest)
-            );
-            Finding::new(FindingKind::EntryPointCorrupt, &place.database, &path.join("CURRENT"), detail)
-                .values(file_number::manifest(newest), content)
-                .into()
+    let older = file_number::manifest(number);
+    let damage = |kind, newer: u64, problem: &str| {
+        let newer = file_number::manifest(newer);
+        let detail = format!("{problem}, and {file} names {older}, older than {newer}: the engine would go back to it");
+        Finding::new(kind, &place.database, &path.join("CURRENT"), detail)
+    };
+    let newer = newest.filter(|newest| *newest > number);
+    match (current, newer) {
+        (Pointer::Corrupt(content), Some(newer)) => damage(FindingKind::EntryPointCorrupt, newer, "CURRENT is corrupt")
+            .values(file_number::manifest(newer), content)
+            .into(),
+        (Pointer::Absent, Some(newer)) => damage(FindingKind::EntryPointMissing, newer, "CURRENT is not there").into(),
+        (Pointer::NamesMissing(missing), _) if *missing > number => {
+            damage(FindingKind::ManifestMissing, *missing, "the MANIFEST that CURRENT names is not there").into()
         }
         _ => {
-            let detail =
-                format!("the engine will take {} from {file} and repair CURRENT", file_number::manifest(number));
+            let detail = format!("the engine will take {older} from {file} and repair CURRENT");
             Finding::new(FindingKind::SelfHealing, &place.database, &path.join(file), detail).into()
         }
     }

@@ -18,8 +18,30 @@ pub(crate) fn can_be_torn(from_header: &[u8], chunk: &Chunk, dialect: Dialect) -
     }
 }
 
+/// By what it was likely made, and whether it is the mark at a log's end.
+pub(crate) fn attribute(from_header: &[u8], chunk: &Chunk, dialect: Dialect) -> (Attribution, bool) {
+    match (of_chunk(from_header, chunk, dialect), flip_in_end_mark(from_header, chunk.offset, dialect)) {
+        (Attribution::Unknown, Some(flip)) => (flip, true),
+        (attribution, _) => (attribution, false),
+    }
+}
+
+/// Pebble's mark at a log's end: an empty chunk of the next log number, without a checksum.
+fn flip_in_end_mark(from_header: &[u8], offset: u64, dialect: Dialect) -> Option<Attribution> {
+    let number = dialect.log_number?.wrapping_add(1).to_le_bytes();
+    let found = from_header.first_chunk::<11>()?;
+    let [a, b, c, d] = number;
+    let mark = [0, 0, 0, 0, 0, 0, 5, a, b, c, d];
+    let mut differing = mark.iter().zip(found).zip(0_u64..).filter(|((wanted, found), _)| wanted != found);
+    let ((wanted, found), at) = differing.next()?;
+    let bits = wanted ^ found;
+    let is_one_bit = bits.is_power_of_two() && differing.next().is_none();
+    let bit = u8::try_from(bits.trailing_zeros()).ok()?;
+    is_one_bit.then(|| Attribution::SingleBitFlip { offset: offset.saturating_add(at), bit })
+}
+
 /// One flipped bit in payload, log number or type, in the stored checksum, or in the length.
-pub(crate) fn attribute(from_header: &[u8], chunk: &Chunk, dialect: Dialect) -> Attribution {
+fn of_chunk(from_header: &[u8], chunk: &Chunk, dialect: Dialect) -> Attribution {
     let flip =
         |byte: usize, bit: u8| Attribution::SingleBitFlip { offset: chunk.offset.saturating_add(byte as u64), bit };
     if chunk.state == ChunkState::ZeroHeader {

@@ -4,6 +4,8 @@
 //! in each block; what an engine makes of it (which bytes it drops) is said by the engine's own folder.
 
 use crate::data_file::DataFile;
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::log_end::LogEnd;
 use crate::read_error::ReadError;
 use crate::{Cut, Part, crc32c, unmask};
 
@@ -29,38 +31,10 @@ pub(crate) struct Dialect {
     /// The number that chunks with a longer header carry. Where files are used again, it tells this log's chunks from
     /// those of the log that the file held before.
     pub(crate) log_number: Option<u32>,
+    /// Which other number ends the log, whatever the checksum.
+    pub(crate) ends_at: LogEnd,
     /// What the engine does at a chunk that it cannot use.
     pub(crate) at_break: AtBreak,
-}
-
-/// What an engine does at a chunk that it cannot use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AtBreak {
-    /// It drops the rest of the block and goes on (`LevelDB`'s two writers).
-    DropsBlock,
-    /// It reads no further (Pebble).
-    Stops,
-    /// It takes zeros for space that was never written and passes over the rest of the block; at anything else it reads no
-    /// further, and says so unless the file ends there (RocksDB).
-    StopsUnlessZero,
-}
-
-impl AtBreak {
-    /// Whether the engine goes on in the next block.
-    pub(crate) fn goes_on(self, chunk: &Chunk) -> bool {
-        match self {
-            Self::DropsBlock => true,
-            Self::Stops => false,
-            Self::StopsUnlessZero => chunk.kind == 0 && chunk.length == 0,
-        }
-    }
-
-    /// Whether the engine calls it an error, which in a MANIFEST of `file_bytes` bytes keeps it from opening.
-    pub(crate) fn is_error(self, chunk: &Chunk, file_bytes: u64) -> bool {
-        let ends = chunk.offset.saturating_add(chunk.available as u64) >= file_bytes;
-        let cut = chunk.total() > chunk.available && ends;
-        self == Self::StopsUnlessZero && !self.goes_on(chunk) && !cut
-    }
 }
 
 /// LevelDB's journals and MANIFESTs, and everyone's MANIFEST: types 1 (full), 2 (first), 3 (middle), 4 (last).
@@ -70,6 +44,7 @@ pub(crate) const LEGACY: Dialect = Dialect {
     header: |kind| (1..=4).contains(&kind).then_some(LEGACY_HEADER),
     note: |_| false,
     log_number: None,
+    ends_at: LogEnd::OtherNumber,
     at_break: AtBreak::DropsBlock,
 };
 

@@ -5,8 +5,9 @@
 //! chunk prove nothing: a peer can have put them there (P13).
 
 use crate::data_file::{DataFile, SecondRead};
+use crate::lsm::at_break::AtBreak;
 use crate::lsm::broken_chunk::io_attribution;
-use crate::lsm::framing::{AtBreak, ChunkState, Dialect};
+use crate::lsm::framing::{ChunkState, Dialect};
 use crate::lsm::records::{After, Break, Event, Records};
 use crate::store::Place;
 use crate::{Attribution, Checks, Finding, FindingKind, Reason};
@@ -46,6 +47,8 @@ pub(crate) struct LogReport {
     pub(crate) salvaged: Vec<Vec<u8>>,
     /// Where the engine stops reading although the log goes on, if it is one that stops at a break.
     pub(crate) stopped: Option<u64>,
+    /// Whether it takes that place for the log's end, and so has no error.
+    pub(crate) ended_by_number: bool,
     /// Whether the engine calls what it met an error, if it is one that tells errors from a file's end.
     pub(crate) error: bool,
 }
@@ -111,14 +114,17 @@ pub(crate) fn read(
             }
             Event::Unfinished { offset, at_end } => unfinished(&log, offset, at_end, &mut report),
             Event::Ended { offset } => ended = ended.or(Some(offset)),
+            Event::Leftover { offset } => leftover(&log, offset, &mut report),
             Event::Broken(broken) => {
-                let flipped = matches!(broken.attribution, Attribution::SingleBitFlip { .. });
-                if ended.is_some() && !flipped {
+                let flipped = is_own_flipped(&broken);
+                if !flipped && (ended.is_some() || broken.ends_log) {
                     // What an earlier log left behind this one's end is of no concern.
+                    ended = ended.or(Some(broken.chunk.offset));
                     continue;
                 }
                 report.error |= dialect.at_break.is_error(&broken.chunk, file.bytes());
                 if !dialect.at_break.goes_on(&broken.chunk) {
+                    report.ended_by_number |= report.stopped.is_none() && broken.ends_log;
                     report.stopped = report.stopped.or(Some(broken.chunk.offset));
                 }
                 report.dropped = report.dropped.saturating_add(broken.dropped);
@@ -175,6 +181,16 @@ fn unfinished(log: &Log<'_>, offset: u64, at_end: bool, report: &mut LogReport) 
     }
 }
 
+/// A log that others follow was closed, and its last chunk is whole.
+fn leftover(log: &Log<'_>, offset: u64, report: &mut LogReport) {
+    if log.role == Role::OlderJournal {
+        report.stopped = report.stopped.or(Some(offset));
+        let cut =
+            log.finding(log.role.kind(), "the log ends inside a chunk's header although later ones go on after it");
+        report.checks.add(cut.at(offset).by(Attribution::Truncation { missing: None }));
+    }
+}
+
 /// Judges the breaks seen so far, now that it is known whether the log goes on after them.
 fn settle(log: &Log<'_>, pending: &mut Vec<Break>, goes_on: bool, report: &mut LogReport) {
     for broken in pending.drain(..) {
@@ -198,7 +214,7 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
             return report.checks.add(finding(FindingKind::ReadError, error.to_string()).by(attribution));
         }
     }
-    let flipped = matches!(broken.attribution, Attribution::SingleBitFlip { .. });
+    let flipped = is_own_flipped(broken);
     // Where files are used again, anything can stand behind zeros.
     let continues = goes_on
         || broken.after == After::GoodChunk
@@ -242,6 +258,11 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
         let detail = format!("{}: {end}", state_in_words(broken));
         report.checks.add(finding(FindingKind::SelfHealing, detail));
     }
+}
+
+/// Whether it is a chunk of this log but for one bit.
+fn is_own_flipped(broken: &Break) -> bool {
+    matches!(broken.attribution, Attribution::SingleBitFlip { .. }) && !broken.of_end_mark
 }
 
 fn state_in_words(broken: &Break) -> &'static str {

@@ -18,7 +18,11 @@ pub(crate) mod bad_block;
 
 pub(crate) mod block_checker;
 
+pub(crate) mod at_break;
+
 pub(crate) mod framing;
+
+pub(crate) mod log_end;
 
 pub(crate) mod broken_chunk;
 

@@ -42,6 +42,11 @@ pub(crate) enum Event {
         /// Whether the file simply ends, as after a crash.
         at_end: bool,
     },
+    /// The file ends with fewer bytes than a header has, and no record is open.
+    Leftover {
+        /// Where they begin.
+        offset: u64,
+    },
     /// The log ends here, and an earlier log's bytes follow.
     Ended {
         /// Where.
@@ -62,6 +67,10 @@ pub(crate) struct Break {
     pub(crate) cuts_record: Option<u64>,
     /// What likely made it.
     pub(crate) attribution: Attribution,
+    /// Whether that is one bit in the mark at the log's end, which holds no data.
+    pub(crate) of_end_mark: bool,
+    /// Whether the engine takes it for the log's end, by its number alone.
+    pub(crate) ends_log: bool,
     /// What stands after it in its block.
     pub(crate) after: After,
     /// Whether a crash can have left this: a file that ends too early, or zeros where nothing was written yet.
@@ -129,7 +138,13 @@ impl<'a> Records<'a> {
                 continue;
             }
             let was_last = !self.blocks.bytes().is_empty() && !self.blocks.is_full();
+            let leftover = self.blocks.bytes().len().saturating_sub(self.at);
+            let offset = self.blocks.start().saturating_add(self.at as u64);
             self.at = 0;
+            if was_last && (1..self.dialect.shortest).contains(&leftover) && self.open.is_none() {
+                self.ended = true;
+                return Some(Event::Leftover { offset });
+            }
             match self.blocks.advance() {
                 Ok(true) if !was_last => {}
                 Ok(_) => {
@@ -202,8 +217,11 @@ impl<'a> Records<'a> {
         } else {
             After::Nothing
         };
+        let (attribution, of_end_mark) = attribute(from_header, &chunk, dialect);
         let result = Break {
             chunk,
+            ends_log: self.open.is_none() && dialect.ends_log(&chunk),
+            of_end_mark,
             dropped: if dialect.at_break.goes_on(&chunk) {
                 from_header.len() as u64
             } else {
@@ -211,7 +229,7 @@ impl<'a> Records<'a> {
             },
             cuts_record: self.open,
             can_be_torn: can_be_torn(from_header, &chunk, dialect),
-            attribution: attribute(from_header, &chunk, dialect),
+            attribution,
             after,
             second_read: self.file.read_again(from_header, chunk.offset),
             salvaged: if chained {

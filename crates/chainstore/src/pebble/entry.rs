@@ -69,7 +69,12 @@ impl EntryPoint {
 enum Pointer {
     Names(u64),
     NamesMissing(u64),
-    Corrupt(String),
+    Corrupt {
+        /// What stands there, shortened.
+        content: String,
+        /// What the engine says of it.
+        error: String,
+    },
     Absent,
     Unreadable(Reason),
 }
@@ -170,8 +175,14 @@ fn named(place: &Place, name: &str) -> Pointer {
     match Name::parse(name) {
         Some(Name::Manifest(number)) if place.entry(&manifest(number)).is_some() => Pointer::Names(number),
         Some(Name::Manifest(number)) => Pointer::NamesMissing(number),
-        _ => Pointer::Corrupt(name.escape_debug().take(64).collect()),
+        _ => malformed(name.as_bytes()),
     }
+}
+
+fn malformed(name: &[u8]) -> Pointer {
+    let content: String = name.escape_ascii().take(64).map(char::from).collect();
+    let error = format!("pebble: MANIFEST name \"{content}\" is malformed");
+    Pointer::Corrupt { content, error }
 }
 
 fn current(place: &Place) -> Pointer {
@@ -179,34 +190,39 @@ fn current(place: &Place) -> Pointer {
         return Pointer::Absent;
     }
     match place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)) {
-        Ok(bytes) => match line(&bytes) {
-            Some(name) => named(place, name),
-            None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
-        },
+        Ok(bytes) => pointer(place, &bytes),
         Err(error) => Pointer::Unreadable(Reason::Unreadable(error)),
     }
 }
 
 /// One line that ends with a newline.
-fn line(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes.strip_suffix(b"\n")?).ok().map(str::trim)
+fn pointer(place: &Place, bytes: &[u8]) -> Pointer {
+    let Some(line) = bytes.strip_suffix(b"\n").map(<[u8]>::trim_ascii) else {
+        let what = if bytes.is_empty() { "empty" } else { "malformed" };
+        let content = bytes.escape_ascii().take(64).map(char::from).collect();
+        return Pointer::Corrupt { content, error: format!("pebble: CURRENT file for DB is {what}") };
+    };
+    std::str::from_utf8(line).map_or_else(|_| malformed(line), |name| named(place, name))
 }
 
-/// The one bit of `CURRENT` whose flip makes it name a MANIFEST that is there.
+/// The one bit of `CURRENT` whose flip makes it name a MANIFEST that is there, of several the newest.
 fn flip(place: &Place) -> Attribution {
     let bytes = place.dir.file("CURRENT").and_then(|file| file.read_all(CURRENT_BYTES_MAX)).unwrap_or_default();
+    let mut newest = None;
     for (at, byte) in bytes.iter().enumerate().take(64) {
         for bit in 0..8_u8 {
             let mut repaired = bytes.clone();
             if let Some(broken) = repaired.get_mut(at) {
                 *broken = byte ^ (1 << bit);
             }
-            if matches!(line(&repaired).map(|name| named(place, name)), Some(Pointer::Names(_))) {
-                return Attribution::SingleBitFlip { offset: at as u64, bit };
+            if let Pointer::Names(number) = pointer(place, &repaired)
+                && newest.as_ref().is_none_or(|(known, _)| *known < number)
+            {
+                newest = Some((number, Attribution::SingleBitFlip { offset: at as u64, bit }));
             }
         }
     }
-    Attribution::Unknown
+    newest.map(|(_, flip)| flip).unwrap_or_default()
 }
 
 /// The engine's own words, shortened.
@@ -215,7 +231,7 @@ fn error(pointer: &Pointer) -> Option<String> {
         Pointer::NamesMissing(number) => {
             Some(format!("pebble: could not open manifest file \"{}\"", manifest(*number)))
         }
-        Pointer::Corrupt(_) => Some("pebble: CURRENT file or MANIFEST name is malformed".to_owned()),
+        Pointer::Corrupt { error, .. } => Some(error.clone()),
         Pointer::Names(_) | Pointer::Absent | Pointer::Unreadable(_) => None,
     }
 }
@@ -239,10 +255,12 @@ fn broken(place: &Place, file: &str, pointer: &Pointer) -> Check {
             let name = manifest(*number);
             finding(FindingKind::ManifestMissing, format!("{file} names {name}, which is not there")).by(flip()).into()
         }
-        Pointer::Corrupt(content) => finding(FindingKind::EntryPointCorrupt, format!("{file} names no MANIFEST"))
-            .values("MANIFEST-NNNNNN", content)
-            .by(flip())
-            .into(),
+        Pointer::Corrupt { content, .. } => {
+            finding(FindingKind::EntryPointCorrupt, format!("{file} names no MANIFEST"))
+                .values("MANIFEST-NNNNNN", content)
+                .by(flip())
+                .into()
+        }
         Pointer::Absent => {
             let begun = place.entries.iter().any(|entry| entry.name.to_str().and_then(Name::parse).is_some());
             let detail = if begun {

@@ -131,16 +131,23 @@ pub(crate) fn attribute(place: &Place, file: &DataFile, table_bytes: u64, newest
     if file.read_exact_at(&mut bytes, start).is_err() {
         return Attribution::Unknown;
     }
+    // Rows of formats 1 and 2 are alike. Nodes have had the newer one since version 1.1.
+    let mut newest = None;
     for byte in 0..bytes.len() {
         for bit in 0..8_u8 {
             let mut repaired = bytes;
             if let Some(broken) = repaired.get_mut(byte) {
                 *broken ^= 1 << bit;
             }
-            if Footer::parse(&repaired, table_bytes, newest_format).is_ok_and(|footer| footer.fits(file)) {
-                return Attribution::SingleBitFlip { offset: start.saturating_add(byte as u64), bit };
+            let Ok(footer) = Footer::parse(&repaired, table_bytes, newest_format) else { continue };
+            if newest.as_ref().is_none_or(|(format, _)| *format < footer.format) && footer.fits(file) {
+                let offset = start.saturating_add(byte as u64);
+                newest = Some((footer.format, Attribution::SingleBitFlip { offset, bit }));
             }
         }
+    }
+    if let Some((_, flip)) = newest {
+        return flip;
     }
     crate::attribution::of_pages(&place.dir, file, start, FOOTER_BYTES)
 }

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data_file::DataFile;
-use crate::lsm::framing::{AtBreak, Dialect, LEGACY, LEGACY_HEADER};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{Dialect, LEGACY, LEGACY_HEADER};
 use crate::lsm::internal_key::InternalKey;
 use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::log_checks::{self, LogReport, Role};
@@ -165,6 +166,11 @@ fn check(place: &Place, file: &DataFile, version: &Version, report: &mut LogRepo
     };
     if version.is_malformed() {
         add("no WAL and no next file number: the engine does not open".to_owned());
+    }
+    // The engine writes what it has and the first edit together, syncs both, and only then moves the pointer. A new
+    // database's MANIFEST alone begins with one record, whose next file number is 2.
+    if version.records == 1 && version.beginning.first_next_file != Some(2) && report.dropped_by_damage == 0 {
+        add("it ends after its first record, where every MANIFEST but a new database's has a second one".to_owned());
     }
     match version.comparator.as_deref() {
         Some(BYTEWISE) => {}

@@ -29,6 +29,8 @@ pub(crate) mod key_order;
 
 pub(crate) mod data_blocks;
 
+pub(crate) mod format_flip;
+
 pub(crate) mod table;
 
 pub(crate) mod batch;

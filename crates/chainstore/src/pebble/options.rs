@@ -6,7 +6,7 @@
 use crate::pebble::manifest::BYTEWISE;
 use crate::pebble::names::{self, Name};
 use crate::store::Place;
-use crate::{Checks, Finding, FindingKind, Reason};
+use crate::{Checks, FileEntry, Finding, FindingKind, Reason};
 
 /// OPTIONS files are some two thousand bytes long.
 const OPTIONS_BYTES_MAX: u64 = 1 << 20;
@@ -32,21 +32,28 @@ pub(crate) fn read(place: &Place, checks: &mut Checks) -> Options {
         Some(Name::Options(number)) => Some(number),
         _ => None,
     });
-    let Some(number) = numbers.max() else { return Options::default() };
+    let Some(number) = numbers.max() else { return Options { by_v2: is_of_v2(place), ..Options::default() } };
     let name = names::options(number);
     let bytes = match place.dir.file(&name).and_then(|file| file.read_all(OPTIONS_BYTES_MAX)) {
         Ok(bytes) => bytes,
         Err(error) => {
             checks.add(Reason::Unreadable(error));
-            return Options { number: Some(number), ..Options::default() };
+            return Options { number: Some(number), by_v2: is_of_v2(place), ..Options::default() };
         }
     };
-    let options = Options { number: Some(number), ..parse(&String::from_utf8_lossy(&bytes)) };
+    let mut options = Options { number: Some(number), ..parse(&String::from_utf8_lossy(&bytes)) };
+    options.by_v2 |= is_of_v2(place);
     if let Some(words) = &options.refused {
         let detail = format!("the engine does not open with this file: {words}");
         checks.add(Finding::new(FindingKind::MarkerCorrupt, &place.database, &place.dir.path().join(name), detail));
     }
     options
+}
+
+/// v1 keeps a `CURRENT` beside its markers. So v2 is known even where OPTIONS is not whole.
+fn is_of_v2(place: &Place) -> bool {
+    let marker = |entry: &FileEntry| entry.name.to_str().is_some_and(|name| name.starts_with("marker.manifest."));
+    place.entry("CURRENT").is_none() && place.entries.iter().any(marker)
 }
 
 /// Goes through the lines as the engine does: the first one that it cannot use is its error.

@@ -31,6 +31,8 @@ pub(crate) struct PebbleStore {
     /// The numbers of those that have no file.
     missing: Vec<u64>,
     manifest_was_read: bool,
+    /// Whether the WAL that the MANIFEST names is gone.
+    pub(crate) wal_is_gone: bool,
     /// The engine's error before it looks at WALs, if it would not open.
     pub(crate) refused: Option<String>,
     checks: Checks,
@@ -73,6 +75,7 @@ impl PebbleStore {
             tables: Vec::new(),
             missing: Vec::new(),
             manifest_was_read,
+            wal_is_gone: false,
             refused,
             checks,
         };
@@ -90,7 +93,11 @@ impl PebbleStore {
                 None => {
                     self.checks.add(live_table::missing(&self.place, &table, &name));
                     self.missing.push(table.number);
-                    Some(format!("L{level}: {number:06}: file {number:06} unknown to the objstorage provider"))
+                    let kind = if self.options.by_v2 { "sstable" } else { "2" };
+                    Some(format!(
+                        "L{level}: {number:06}: file {number:06} (type {kind}) unknown to the objstorage provider: file \
+                         does not exist"
+                    ))
                 }
                 Some(entry) if entry.bytes != table.bytes => Some(format!(
                     "L{level}: {number:06}: object size mismatch ({name}): {} (disk) != {} (MANIFEST)",
@@ -124,6 +131,7 @@ impl PebbleStore {
         if let Some(manifest) = manifest
             && let Some(finding) = wal::missing(&self.place, &self.version, manifest, &self.options)
         {
+            self.wal_is_gone = finding.kind == FindingKind::JournalMissing;
             self.checks.add(finding);
         }
     }

@@ -31,7 +31,7 @@ pub(crate) fn predict(store: &PebbleStore) -> Option<Prediction> {
     let from_manifest = store.manifest_report.dropped_by_damage;
     let dropped_bytes = from_manifest.saturating_add(wals.dropped_by_damage);
     if dropped_bytes == 0 && open.is_ok() {
-        return None;
+        return store.wal_is_gone.then(without_its_wal);
     }
     let deleted = if open.is_ok() && from_manifest > 0 { store.unreferenced() } else { Vec::new() };
     let counted = open.is_ok() && store.place.depth > Depth::Quick;
@@ -44,6 +44,18 @@ pub(crate) fn predict(store: &PebbleStore) -> Option<Prediction> {
         Ok(()) => summary(counts, dropped_bytes, deleted_tables.len()),
     };
     Some(Prediction { open, dropped_bytes, lost_keys, kept_keys, deleted_tables, summary })
+}
+
+/// The engine opens with what is left; what the WAL held, nobody can count.
+fn without_its_wal() -> Prediction {
+    Prediction {
+        open: Ok(()),
+        dropped_bytes: 0,
+        lost_keys: None,
+        kept_keys: None,
+        deleted_tables: Vec::new(),
+        summary: "pebble opens this database without an error and without the newest writes".to_owned(),
+    }
 }
 
 fn summary(counts: Counts, dropped_bytes: u64, deleted: usize) -> String {
@@ -65,7 +77,7 @@ fn anew(store: &PebbleStore) -> Prediction {
     } else if store.options.by_v2 {
         Ok(())
     } else {
-        Err("panic: nil pointer dereference".to_owned())
+        Err("panic: runtime error: invalid memory address or nil pointer dereference".to_owned())
     };
     let when = if words.is_ok() { "" } else { " at the start after that" };
     let (kept_keys, lost_keys) =

@@ -13,15 +13,18 @@ use crate::lsm::live_table::{self, LiveTable};
 use crate::lsm::row_block::{RowBlock, TopBits};
 use crate::lsm::unpack::unpack_pebble;
 use crate::pebble::footer::{self, Footer, VALUE_PREFIX};
-use crate::pebble::format;
 use crate::pebble::key_order::{Expected, KeyOrder, Sums};
 use crate::pebble::layout::{Metaindex, Properties, ValueIndex};
+use crate::pebble::{format, format_flip};
 use crate::store::{Depth, Place, Scratch};
 use crate::{Checks, CutError, FindingKind};
 
 /// What Pebble 1.1 can do with a data block that it cannot read.
 const DROPPED: &str =
     "; Pebble 1.1 can leave out the rest of the table at its next compaction and then delete it: copy it first";
+
+/// What Pebble v2 does with one.
+const ENDS: &str = "; Pebble v2 ends the node's process when it reads it";
 
 /// How the engine that will open the directory goes about.
 #[derive(Debug, Clone, Copy)]
@@ -57,13 +60,17 @@ pub(crate) fn check(
         return checks;
     }
     file.will_read_all();
-    let Scratch { window, unpacked } = scratch;
     let footer_flip = || footer::attribute(place, file, table.bytes, newest_format);
-    let blocks = BlockChecker::new(place, file, window, footer.checksum, Arc::new(unpack_pebble), &footer_flip)
-        .with_consequence(if circumstances.by_v1 { DROPPED } else { "" });
-    let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
-    let order = KeyOrder::default();
-    Reader { table, blocks, unpacked, footer, order, suspicious, others: Vec::new(), last: None }.run()
+    let mut read = |footer: Footer| {
+        let Scratch { window, unpacked } = &mut *scratch;
+        let blocks = BlockChecker::new(place, file, window, footer.checksum, Arc::new(unpack_pebble), &footer_flip)
+            .with_consequence(if circumstances.by_v1 { DROPPED } else { ENDS });
+        let suspicious = newest_format >= VALUE_PREFIX && footer.format < VALUE_PREFIX && footer.format > 0;
+        let order = KeyOrder::default();
+        Reader { table, blocks, unpacked, footer, order, suspicious, others: Vec::new(), last: None }.run()
+    };
+    let checks = read(footer);
+    format_flip::explain(checks, footer, newest_format, read)
 }
 
 /// The sequence of every write of a table that was made elsewhere: the MANIFEST names one for all.

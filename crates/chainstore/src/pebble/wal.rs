@@ -4,8 +4,10 @@
 //! files of old logs again, so that behind a log's end there are an earlier log's bytes, or zeros. A WAL that later ones
 //! follow was closed, and must end whole (`strict_wal_tail`).
 
-use crate::lsm::framing::{AtBreak, recyclable};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{Dialect, recyclable};
 use crate::lsm::log_checks::{self, Role};
+use crate::lsm::log_end::LogEnd;
 use crate::pebble::batch::{Batch, Write};
 use crate::pebble::manifest::Version;
 use crate::pebble::names::{self, Name};
@@ -48,8 +50,9 @@ pub(crate) fn replayed(place: &Place, version: &Version) -> Vec<u64> {
 /// The WAL that the MANIFEST names first.
 ///
 /// When a WAL is followed by another, that one is made before the MANIFEST names it. At a start the number comes first,
-/// then the new MANIFEST, the file, and the OPTIONS; and the number that Pebble v2 writes then is not even the file's. So
-/// the WAL is missed only where its number is above the MANIFEST's own, or where a start got as far as the OPTIONS.
+/// then the new MANIFEST, the file, and the OPTIONS; and the number that Pebble v2 writes then is not even the file's. A
+/// database's very first WAL comes after its MANIFEST. So a WAL is missed only where its number is above the MANIFEST's
+/// own without being the first, or where a start got as far as the OPTIONS.
 pub(crate) fn missing(place: &Place, version: &Version, manifest: u64, options: &Options) -> Option<Finding> {
     let number = version.min_unflushed_wal;
     let name = names::wal(number);
@@ -63,7 +66,8 @@ pub(crate) fn missing(place: &Place, version: &Version, manifest: u64, options: 
         return None;
     }
     let finding = |kind, detail| Some(Finding::new(kind, &place.database, &path, detail));
-    if manifest < number || (got_to_options && !(options.by_v2 && has_later)) {
+    let is_first = version.beginning.first_next_file == Some(number);
+    if (manifest < number && !is_first) || (got_to_options && !(options.by_v2 && has_later)) {
         let detail = "the WAL that the MANIFEST names is not there: the newest writes are lost";
         return finding(FindingKind::JournalMissing, detail);
     }
@@ -97,7 +101,9 @@ pub(crate) fn read(
         let strict = (options.strict_wal_tail || options.by_v2) && newest.is_some_and(|newest| number < newest);
         let role = if strict { Role::OlderJournal } else { Role::NewestJournal };
         // The low 32 bits of the file number.
-        let dialect = recyclable(u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(), AtBreak::Stops);
+        let own = u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+        let ends_at = if options.by_v2 { LogEnd::NextNumber } else { LogEnd::OtherNumber };
+        let dialect = Dialect { ends_at, ..recyclable(own, AtBreak::Stops) };
         let mut problems = Vec::new();
         let log = log_checks::read(place, &file, role, dialect, |offset, record| {
             // After an error of the engine nothing is replayed.
@@ -122,9 +128,10 @@ pub(crate) fn read(
                 Problem::Reason(reason) => report.checks.add(reason),
             }
         }
-        if strict && log.stopped.is_some() {
-            let words = "pebble: error when replaying WAL: pebble/record: invalid chunk";
-            report.refused = report.refused.or_else(|| Some(words.to_owned()));
+        if strict && log.stopped.is_some() && !log.ended_by_number {
+            let words = if options.by_v2 { "unexpected EOF" } else { "invalid chunk" };
+            let words = format!("pebble: error when replaying WAL: pebble/record: {words}");
+            report.refused = report.refused.or(Some(words));
         }
         // Where a WAL was not read to its end, the next one's first number says nothing.
         if !log.checks.untold.is_empty() {

@@ -43,6 +43,8 @@ pub(crate) enum BatchError {
     Malformed(CutError),
     /// It belongs to a transaction, whose writes count only once it is committed.
     Transaction,
+    /// A write of a kind that this version does not know.
+    UnknownKind(u8),
 }
 
 impl From<CutError> for BatchError {
@@ -64,13 +66,13 @@ impl<'a> Batch<'a> {
         let mut done = 0_u32;
         while !cut.is_empty() {
             let start = cut;
-            let Some((family, kind, key, value)) = next(&mut cut)? else { continue };
+            let Some(found) = next(&mut cut)? else { continue };
             if done >= self.count {
                 let problem = CutProblem::Trailing { bytes: start.left() };
                 return Err(BatchError::Malformed(start.error(END, problem)).into());
             }
             let sequence = self.sequence.wrapping_add(u64::from(done));
-            write(Write { family, trailer: (sequence << 8) | u64::from(kind), key, value })?;
+            write(Write { trailer: (sequence << 8) | found.trailer, ..found })?;
             done = done.saturating_add(1);
         }
         if done < self.count {
@@ -81,9 +83,8 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Column family, kind, key and value of what stands next; none if it is no write.
-fn next<'a>(cut: &mut Cut<'a>) -> Result<Option<(u32, u8, &'a [u8], &'a [u8])>, BatchError> {
-    let start = *cut;
+/// What stands next, without a sequence; none if it is no write.
+fn next<'a>(cut: &mut Cut<'a>) -> Result<Option<Write<'a>>, BatchError> {
     let tag = cut.u8(KIND)?;
     let kind = match tag {
         kind::LOG_DATA => {
@@ -105,19 +106,20 @@ fn next<'a>(cut: &mut Cut<'a>) -> Result<Option<(u32, u8, &'a [u8], &'a [u8])>, 
         kind::FAMILY_VALUE_WITH_SEQUENCE => kind::VALUE_WITH_SEQUENCE,
         plain => plain,
     };
-    let family = if kind == tag { 0 } else { cut.uvarint32(FAMILY)? };
-    let key = cut.length_prefixed(KEY)?.rest();
-    let value = match kind {
-        kind::DELETE | kind::SINGLE_DELETE => &[][..],
+    let has_value = match kind {
+        kind::DELETE | kind::SINGLE_DELETE => false,
         kind::VALUE
         | kind::MERGE
         | kind::RANGE_DELETE
         | kind::BLOB_INDEX
         | kind::ENTITY
-        | kind::VALUE_WITH_SEQUENCE => cut.length_prefixed(VALUE)?.rest(),
-        other => return Err(start.error(KIND, CutProblem::NoSuchValue { value: u64::from(other) }).into()),
+        | kind::VALUE_WITH_SEQUENCE => true,
+        other => return Err(BatchError::UnknownKind(other)),
     };
-    Ok(Some((family, kind, key, value)))
+    let family = if kind == tag { 0 } else { cut.uvarint32(FAMILY)? };
+    let key = cut.length_prefixed(KEY)?.rest();
+    let value = if has_value { cut.length_prefixed(VALUE)?.rest() } else { &[] };
+    Ok(Some(Write { family, trailer: u64::from(kind), key, value }))
 }
 
 #[cfg(test)]
@@ -143,16 +145,16 @@ mod tests {
         assert_eq!(writes(&record).unwrap(), wanted);
         let words = |record: &[u8]| match writes(record).unwrap_err() {
             BatchError::Malformed(error) => error.to_string(),
-            BatchError::Transaction => "transaction".to_owned(),
+            other => format!("{other:?}"),
         };
         record[8] = 4;
         assert_eq!(words(&record), "batch count at offset 29: 4 bytes wanted, 3 left");
         record[8] = 2;
         assert_eq!(words(&record), "batch end at offset 25: 4 bytes too many");
         record[25] = 0x1a;
-        assert_eq!(words(&record), "write kind at offset 25: value 0x1a is not one the format has");
+        assert_eq!(words(&record), "UnknownKind(26)");
         record[25] = 9;
-        assert_eq!(words(&record), "transaction");
+        assert_eq!(words(&record), "Transaction");
         // What an engine writes first after it dropped the end of a log: a batch of nothing.
         assert_eq!(writes(&record[..8].iter().copied().chain([0; 4]).collect::<Vec<_>>()), Ok(Vec::new()));
     }

@@ -4,7 +4,8 @@
 //! used keeps the engine from opening; only an end that is torn, and zeros, are passed over.
 
 use crate::data_file::DataFile;
-use crate::lsm::framing::{AtBreak, Dialect, LEGACY};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{Dialect, LEGACY};
 use crate::lsm::internal_key::InternalKey;
 use crate::lsm::live_table;
 use crate::lsm::log_checks::{self, LogReport, Role};

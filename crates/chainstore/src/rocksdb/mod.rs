@@ -49,6 +49,10 @@ pub(crate) mod wal_format;
 
 pub(crate) mod wal;
 
+pub(crate) mod memory;
+
+pub(crate) mod live;
+
 pub(crate) mod trace;
 
 pub(crate) mod view;

@@ -6,8 +6,8 @@
 use crate::lsm::merge::{Merged, Run, Snapshot, count_keys};
 use crate::lsm::range_del::Memory;
 use crate::rocksdb::batch::{Batch, BatchError};
+use crate::rocksdb::memory::put;
 use crate::rocksdb::names::{self, Name};
-use crate::rocksdb::rocksdb_store::put;
 use crate::rocksdb::version::Version;
 use crate::rocksdb::view::meaning;
 use crate::rocksdb::{RocksDbStore, wal};

@@ -8,40 +8,24 @@ use crate::lsm::live_table;
 use crate::lsm::log_checks::LogReport;
 use crate::lsm::merge::{Merged, Run, Snapshot};
 use crate::lsm::range_del::Memory;
-use crate::rocksdb::batch::Write;
 use crate::rocksdb::entry::{self, EntryPoint};
+use crate::rocksdb::live::Live;
 use crate::rocksdb::manifest::{self, Replay};
+use crate::rocksdb::memory::put;
 use crate::rocksdb::names::{self, Name};
 use crate::rocksdb::new_file::{NewBlobFile, NewTable};
 use crate::rocksdb::version::Version;
 use crate::rocksdb::view::{self, meaning};
-use crate::rocksdb::{blob, kind, predict, table, trace, wal};
+use crate::rocksdb::{blob, predict, table, trace, wal};
 use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
 use crate::{Checks, Finding, FindingKind, KeyValues, Reason, ViewError};
 
-/// A file that the MANIFEST says is live.
-#[derive(Debug)]
-enum Live {
-    /// A table, and whether its keys are in the order of their bytes.
-    Table { table: NewTable, bytewise: bool },
-    /// A blob file, and its column family.
-    Blob { blob: NewBlobFile, family: u32 },
-}
-
-impl Live {
-    fn name(&self) -> String {
-        match self {
-            Self::Table { table, .. } => names::table(table.table.number),
-            Self::Blob { blob, .. } => names::blob(blob.number),
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Table { table, .. } => table.table.bytes,
-            Self::Blob { blob, .. } => blob::file_bytes(blob),
-        }
-    }
+/// Whether a live file is there.
+enum Presence {
+    There,
+    Absent,
+    /// It is not, and the engine does not open, with these words.
+    Refused(String),
 }
 
 /// A RocksDB directory whose entry point and MANIFEST have been read.
@@ -100,13 +84,14 @@ impl RocksDbStore {
             live.extend(family.live_blobs().map(|blob| Live::Blob { blob: blob.new, family: *number }));
         }
         for live in live {
-            let problem = match &live {
-                Live::Table { table, .. } => self.table_problem(table),
-                Live::Blob { blob, .. } => self.blob_problem(blob),
+            let presence = match &live {
+                Live::Table { table, .. } => self.find_table(table),
+                Live::Blob { blob, .. } => self.find_blob(blob),
             };
-            match problem {
-                None => self.live.push(live),
-                Some(refusal) => self.refused = self.refused.take().or(refusal),
+            match presence {
+                Presence::There => self.live.push(live),
+                Presence::Absent => {}
+                Presence::Refused(words) => self.refused = self.refused.take().or(Some(words)),
             }
         }
         // Where the MANIFEST cannot be read to its end, what it does not name may be live all the same.
@@ -130,20 +115,20 @@ impl RocksDbStore {
         }
     }
 
-    /// Why a table cannot be checked, if so, with the engine's error; one of a wrong size is checked all the same.
-    fn table_problem(&mut self, new: &NewTable) -> Option<Option<String>> {
+    /// Looks for a table; one of a wrong size is checked all the same.
+    fn find_table(&mut self, new: &NewTable) -> Presence {
         let table = &new.table;
         let name = names::table(table.number);
         match self.place.entry(&name) {
             None if new.path > 0 => {
                 let what = format!("{name} lies in another directory (path {}), which is not read", new.path);
                 self.checks.add(Reason::Unsupported(what));
-                Some(None)
+                Presence::Absent
             }
-            None if self.version.cut_short => Some(None),
+            None if self.version.cut_short => Presence::Absent,
             None => {
                 self.checks.add(live_table::missing(&self.place, table, &name));
-                Some(Some(format!("Corruption: IO error: No such file or directory: {name}")))
+                Presence::Refused(format!("Corruption: IO error: No such file or directory: {name}"))
             }
             Some(entry) if entry.bytes != table.bytes => {
                 let words = format!(
@@ -151,25 +136,25 @@ impl RocksDbStore {
                     table.bytes, entry.bytes
                 );
                 self.refused = self.refused.take().or(Some(words));
-                None
+                Presence::There
             }
-            Some(_) => None,
+            Some(_) => Presence::There,
         }
     }
 
-    fn blob_problem(&mut self, blob: &NewBlobFile) -> Option<Option<String>> {
+    fn find_blob(&mut self, blob: &NewBlobFile) -> Presence {
         let name = names::blob(blob.number);
         if self.place.entry(&name).is_some() {
-            return None;
+            return Presence::There;
         }
         if self.version.cut_short {
-            return Some(None);
+            return Presence::Absent;
         }
         let detail = format!("blob file {} is not there; {} values lie in it", blob.number, blob.count);
         let path = self.place.dir.path().join(&name);
         let finding = Finding::new(FindingKind::BlobCorrupt, &self.place.database, &path, detail);
         self.checks.add(finding.values(format!("{} bytes", blob::file_bytes(blob)), "no file"));
-        Some(None)
+        Presence::Absent
     }
 
     /// Tables that are there but not live.
@@ -226,16 +211,6 @@ impl RocksDbStore {
         let mut runs: Vec<Box<dyn Run + '_>> = vec![Box::new(memory)];
         runs.extend(level_run::runs(family.tables.values().map(|new| &new.table), &reader, snapshot));
         Ok(runs)
-    }
-}
-
-/// Adds a write of the default column family to what the engine would have in memory.
-pub(crate) fn put(memory: &mut Memory, write: Write<'_>) -> Result<(), Reason> {
-    match write.trailer.to_le_bytes()[0] {
-        _ if write.family != 0 => Ok(()),
-        kind::RANGE_DELETE => memory.put_range(write.key, write.value, write.trailer >> 8),
-        kind::BLOB_INDEX => Err(Reason::Unsupported("a WAL that points into blob files is not read".to_owned())),
-        _ => memory.put_point(write.key, write.trailer, write.value),
     }
 }
 

@@ -224,6 +224,12 @@ impl<W: FnMut(u64, Write<'_>) -> Result<(), Reason>> Replay<'_, W> {
                 self.next = None;
                 Problem::Malformed(format!("the record fits its checksum but is no batch of writes: {error}"))
             }
+            // What a newer engine wrote behind a right checksum is no damage.
+            BatchError::UnknownKind(kind) => {
+                self.next = None;
+                let what = format!("writes of kind {kind} are not read by this version");
+                Problem::Reason(Reason::Unsupported(what))
+            }
             BatchError::Transaction => {
                 self.next = None;
                 let what = "a WAL with transactions is not read by this version";

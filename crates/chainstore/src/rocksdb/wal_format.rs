@@ -5,7 +5,8 @@
 //! packed (9), how long timestamps are (10, 11), the WAL before (130, 131), and from 128 on what older engines pass over.
 
 use crate::data_file::DataFile;
-use crate::lsm::framing::{AtBreak, BLOCK_BYTES, Chunk, Dialect, LEGACY, LEGACY_HEADER, RECYCLABLE_HEADER};
+use crate::lsm::at_break::AtBreak;
+use crate::lsm::framing::{BLOCK_BYTES, Chunk, Dialect, LEGACY, LEGACY_HEADER, RECYCLABLE_HEADER};
 use crate::lsm::framing::{chunk_at, next_good_chunk};
 use crate::read_error::ReadError;
 

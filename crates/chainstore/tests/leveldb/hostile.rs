@@ -155,6 +155,31 @@ fn two_engines_in_one_directory() {
     assert_eq!(report.checks.findings[0].kind.name(), "two_engines");
 }
 
+/// goleveldb goes back to an older MANIFEST without a word.
+#[test]
+fn an_older_manifest_behind_current() {
+    let walk = kit::fixture("goleveldb/walk-008");
+    for (file, content, kind) in [
+        ("MANIFEST-000038", None, "manifest_missing"),
+        ("CURRENT", None, "entry_point_missing"),
+        ("CURRENT", Some("MANIFEST"), "entry_point_corrupt"),
+    ] {
+        let (_home, dir) = kit::copy(&walk);
+        assert_eq!(std::fs::read_to_string(dir.join("CURRENT.bak")).unwrap(), "MANIFEST-000032\n");
+        match content {
+            Some(content) => std::fs::write(dir.join(file), content).unwrap(),
+            None => std::fs::remove_file(dir.join(file)).unwrap(),
+        }
+        let report = kit::report(&dir, Depth::Default);
+        assert_eq!(report.outcome, Outcome::Damaged, "{file}: {:#?}", report.checks);
+        assert!(
+            report.checks.findings.iter().any(|finding| finding.kind.name() == kind),
+            "{kind}: {:#?}",
+            report.checks
+        );
+    }
+}
+
 /// Nothing is written, and access times stay.
 #[test]
 fn nothing_is_touched() {

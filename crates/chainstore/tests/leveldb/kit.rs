@@ -10,9 +10,11 @@ pub(crate) fn fixture(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)
 }
 
-/// A copy of a database directory, named `state.db`, in a directory of its own.
+/// A copy of a database directory, named `state.db`, in a directory of its own: in memory where that is offered, since some
+/// tests change and read files a million times.
 pub(crate) fn copy(source: &Path) -> (tempfile::TempDir, PathBuf) {
-    let home = tempfile::tempdir().unwrap();
+    let memory = Path::new("/dev/shm");
+    let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let target = home.path().join("state.db");
     std::fs::create_dir(&target).unwrap();
     for entry in std::fs::read_dir(source).unwrap() {

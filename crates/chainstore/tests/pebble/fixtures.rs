@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use Outcome::{CouldNotTell, Damaged, Intact};
 
 /// Case, outcome, heaviest kind, how the first such finding is attributed.
-type Case = (&'static str, Outcome, &'static str, &'static str);
+pub(crate) type Case = (&'static str, Outcome, &'static str, &'static str);
 
 /// Pebble 1.1.2 at the format of a node (1), and at 13.
 #[rustfmt::skip]
@@ -132,7 +132,7 @@ const V2: &[Case] = &[
     ("wal-deleted", Damaged, "journal_missing", "unknown"),
 ];
 
-const ENGINES: [(&str, &[Case]); 3] = [("pebble", V1), ("pebble-1.1.5", V1_5), ("pebble-2", V2)];
+pub(crate) const ENGINES: [(&str, &[Case]); 3] = [("pebble", V1), ("pebble-1.1.5", V1_5), ("pebble-2", V2)];
 
 #[test]
 fn every_case_is_called_what_it_is() {
@@ -194,38 +194,6 @@ fn the_format_that_is_not_read_is_named() {
     let report = kit::report(&kit::fixture("pebble-2/fmv24-healthy"), Depth::Default);
     let words = "format major version 24 of Pebble (ValueSeparation) is not read by this version";
     assert_eq!(report.checks.untold[0].to_string(), words);
-}
-
-/// What the engine would do, in the words of a prediction. The fixtures' own record of what it did says the same.
-#[test]
-fn the_next_open_is_foretold() {
-    let foretold = |case: &str| {
-        let report = kit::report(&kit::fixture(case), Depth::Default);
-        report.prediction.map(|prediction| prediction.summary).unwrap_or_default()
-    };
-    let anew = "pebble finds no pointer to the MANIFEST, begins a new database, and deletes all 2 tables";
-    let opens = "pebble opens this database and silently drops at least";
-    let refuses = "pebble will not open this database:";
-    // The record: a panic, and 47 of 175 keys at the start after it; Pebble v2 loses them at once.
-    let at_the_second_start = " at the start after that, and 128 of 175 keys are lost";
-    assert_eq!(foretold("pebble/pointer-deleted"), format!("{anew}{at_the_second_start}"));
-    assert_eq!(foretold("pebble-2/pointer-deleted"), format!("{anew}, and 128 of 175 keys are lost"));
-    // The record: 47, 166 and 142 of the keys are left. A key whose deletion is dropped comes back, and is none of those.
-    assert_eq!(foretold("pebble/manifest-flip-early"), format!("{opens} 128 of 175 keys, and deletes 2 tables"));
-    assert_eq!(foretold("pebble/wal-flip-middle"), format!("{opens} 6 of 173 keys"));
-    assert_eq!(foretold("pebble/wal-flip-blocks"), format!("{opens} 283 of 426 keys"));
-    let unknown = "file 000015 unknown to the objstorage provider";
-    assert_eq!(foretold("pebble/table-deleted"), format!("{refuses} L6: 000015: {unknown}"));
-    let mismatch = "object size mismatch (000015.sst): 4096 (disk) != 6023 (MANIFEST)";
-    assert_eq!(foretold("pebble/table-truncated"), format!("{refuses} L6: 000015: {mismatch}"));
-    assert_eq!(foretold("pebble/manifest-flip-first"), format!("{refuses} pebble: malformed manifest file"));
-    assert_eq!(
-        foretold("pebble-2/format-marker-deleted"),
-        "pebble v2 will not open this database: the marker of its format is gone"
-    );
-    for clean in ["healthy", "wal-torn", "manifest-torn", "table-data-flip", "walk-002", "table-not-live"] {
-        assert_eq!(foretold(&format!("pebble/{clean}")), "", "{clean}");
-    }
 }
 
 /// The view gives, byte for byte, what the engine gave when it opened a copy: of healthy databases, and of damaged ones

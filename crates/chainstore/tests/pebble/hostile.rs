@@ -135,6 +135,19 @@ fn a_wal_cut_between_records_that_another_follows() {
     assert_eq!(report.checks.findings[0].detail, "4 writes that stood before this record are missing");
 }
 
+/// Version 2 names a WAL at its start that never comes to be. That is known of it without its OPTIONS too.
+#[test]
+fn options_of_version_2_that_are_not_whole() {
+    for (case, options) in [("walk-002", "OPTIONS-000010"), ("healthy-compacted", "OPTIONS-000024")] {
+        for keep in [0, 83, 1024] {
+            let (_home, dir) = kit::copy(&kit::fixture("pebble-2").join(case));
+            edit(&dir.join(options), |content| content.truncate(keep));
+            let report = kit::report(&dir, Depth::Default);
+            assert_ne!(report.outcome, Outcome::Damaged, "{case} {keep}: {:#?}", report.checks);
+        }
+    }
+}
+
 #[test]
 fn names_that_are_none() {
     let (_home, dir) = kit::copy(&kit::fixture("pebble-2/healthy"));
@@ -206,8 +219,8 @@ fn a_new_database_is_not_one_begun_anew() {
 /// Each state that the first start goes through, as a kill leaves it: nothing is lost, since nothing was there.
 #[test]
 fn a_first_start_cut_short() {
-    let first = kit::fixture("pebble-2/only-lock-then-opened");
-    let row = |files: &[&str], cut: usize, outcome: Outcome, kinds: &[&str]| {
+    let row_of = |engine: &str, files: &[&str], cut: usize, outcome: Outcome, kinds: &[&str]| {
+        let first = kit::fixture(engine).join("only-lock-then-opened");
         for depth in [Depth::Quick, Depth::Default, Depth::Deep] {
             let home = tempfile::tempdir().unwrap();
             let dir = home.path().join("state.db");
@@ -225,6 +238,9 @@ fn a_first_start_cut_short() {
             assert_eq!(found, kinds, "{files:?}");
         }
     };
+    let row = |files: &[&str], cut: usize, outcome: Outcome, kinds: &[&str]| {
+        row_of("pebble-2", files, cut, outcome, kinds);
+    };
     let (manifest, wal, options) = ("MANIFEST-000001", "000002.log", "OPTIONS-000003");
     let (pointer, format) = ("marker.manifest.000001.MANIFEST-000001", "marker.format-version.000001.013");
     for cut in 0..39 {
@@ -239,6 +255,10 @@ fn a_first_start_cut_short() {
     row(&["LOCK", manifest, "CURRENT.000001.dbtmp"], 39, CouldNotTell, &["no_database"]);
     row(&["LOCK", manifest, "CURRENT"], 39, Intact, &[]);
     row(&["LOCK", manifest, "CURRENT", wal], 39, Intact, &[]);
+    // Its MANIFEST names the first WAL before that is made.
+    row_of("pebble", &["LOCK", manifest, "CURRENT"], usize::MAX, Intact, &["self_healing"]);
+    row_of("pebble", &["LOCK", manifest, "CURRENT", wal], usize::MAX, Intact, &[]);
+    row_of("pebble", &["LOCK", manifest, "CURRENT", options], usize::MAX, Damaged, &["journal_missing"]);
     // A WAL comes after the pointer, so that here somebody has taken the pointer away.
     row(&["LOCK", manifest, wal, options], usize::MAX, Damaged, &["entry_point_missing"]);
 }

@@ -4,6 +4,8 @@
 #[path = "../leveldb/kit.rs"]
 mod kit;
 
+mod bench;
+
 mod fixtures;
 
 mod exhaustive;
@@ -11,3 +13,5 @@ mod exhaustive;
 mod hostile;
 
 mod nodes;
+
+mod predictions;
