@@ -65,6 +65,19 @@ pub(crate) fn loopbreaker() -> Result<PathBuf> {
     Ok(target("release")?.join("loopbreaker"))
 }
 
+/// The Python that runs an engine's `make.py`, in a virtual environment with what its `requirements.txt` pins; and that file.
+pub(crate) fn python(folder: &str) -> Result<[PathBuf; 2]> {
+    let source = tidy::root().join("testbed/fixtures").join(folder);
+    let environment = target("peers")?.join(format!("{folder}-venv"));
+    once(&environment, |dir| succeed(Command::new("python3").args(["-m", "venv"]).arg(dir)))
+        .context("Python with `venv` is needed")?;
+    let python = environment.join("bin/python");
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+    succeed(install.arg(source.join("requirements.txt")))?;
+    Ok([python, source.join("make.py")])
+}
+
 /// Makes a directory once: `make` is given a name beside it, which becomes the directory's when it is whole.
 pub(crate) fn once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if directory.is_dir() {

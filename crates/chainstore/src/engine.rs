@@ -26,6 +26,8 @@ pub enum Engine {
     Bolt,
     /// `SQLite`, which IAVL v2 uses; named, not read.
     Sqlite,
+    /// memiavl (Cronos, Sei): snapshots of trees and a log of changes; named, not read.
+    MemIavl,
 }
 
 impl Engine {
@@ -40,6 +42,7 @@ impl Engine {
             Self::Badger => "badger",
             Self::Bolt => "boltdb",
             Self::Sqlite => "sqlite",
+            Self::MemIavl => "memiavl",
         }
     }
 }
@@ -92,6 +95,10 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     let mut log = None;
     for entry in entries {
         let Some(name) = entry.name.to_str() else { continue };
+        // cronos `memiavl/db.go`: `current` is a link to the newest of the directories `snapshot-<version>`.
+        if name == "current" && entry.kind == EntryKind::Link && entries.iter().any(is_tree_snapshot) {
+            found.data(Engine::MemIavl, name);
+        }
         if entry.kind == EntryKind::Directory {
             continue;
         }
@@ -139,6 +146,10 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     }
     leveldb_family(&mut found, leveldb_table, pointer.or(manifest), writer);
     found
+}
+
+fn is_tree_snapshot(entry: &FileEntry) -> bool {
+    entry.kind == EntryKind::Directory && entry.name.to_str().is_some_and(|name| name.starts_with("snapshot-"))
 }
 
 /// Whether the engine's own log says that goleveldb wrote here. Without it, a directory of another LevelDB looks the same.

@@ -123,7 +123,7 @@ pub fn open(place: Place, engine: Engine) -> Result<Box<dyn Store>, Reason> {
         Engine::GoLevelDb | Engine::LevelDb => Ok(Box::new(LevelDbStore::open(place, engine))),
         Engine::Pebble => Ok(Box::new(PebbleStore::open(place)?)),
         Engine::RocksDb => Ok(Box::new(RocksDbStore::open(place))),
-        Engine::Badger | Engine::Bolt | Engine::Sqlite => {
+        Engine::Badger | Engine::Bolt | Engine::Sqlite | Engine::MemIavl => {
             Err(Reason::Unsupported(format!("{engine} is not read by this version")))
         }
     }

@@ -2,13 +2,10 @@
 
 use std::{path::PathBuf, process::Command};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::{
-    peers::{self, Program, succeed},
-    tidy,
-};
+use crate::peers::{self, Program};
 
 /// An engine, in the version that chains pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,20 +78,7 @@ impl EngineUnderTest {
             Self::GoLevelDb => Ok(Peer { words: vec![Program::GoLevelDb.build()?] }),
             Self::Pebble1 => Ok(Peer { words: vec![Program::Pebble1.build()?] }),
             Self::Pebble2 => Ok(Peer { words: vec![Program::Pebble2.build()?] }),
-            Self::LevelDb | Self::RocksDb => self.python(),
+            Self::LevelDb | Self::RocksDb => Ok(Peer { words: peers::python(self.folder())?.into() }),
         }
-    }
-
-    /// A virtual environment with what the engine's `requirements.txt` pins.
-    fn python(self) -> Result<Peer> {
-        let folder = tidy::root().join("testbed/fixtures").join(self.folder());
-        let environment = peers::target("peers")?.join(format!("{}-venv", self.folder()));
-        peers::once(&environment, |dir| succeed(Command::new("python3").args(["-m", "venv"]).arg(dir)))
-            .context("Python with `venv` is needed")?;
-        let python = environment.join("bin/python");
-        let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-        succeed(install.arg(folder.join("requirements.txt")))?;
-        Ok(Peer { words: vec![python, folder.join("make.py")] })
     }
 }

@@ -59,6 +59,9 @@ pub(super) fn contests(loopbreaker: &Path) -> Result<Vec<Contest>> {
         let commands = vec![ours(&dir), strict(&program, strictly, &dir), cat(&dir)?];
         contests.push(Contest { name, bytes: size(&dir)?, commands, goals: Vec::new() });
     }
+    let dir = rocksdb()?;
+    let commands = vec![ours(&dir), cat(&dir)?];
+    contests.push(Contest { name: "RocksDB, 0.3 GB", bytes: size(&dir)?, commands, goals: Vec::new() });
     Ok(contests)
 }
 
@@ -72,6 +75,17 @@ fn big(program: &Path, folder: &str, bytes: u64) -> Result<PathBuf> {
     peers::once(&dir, |dir| {
         eprintln!("── making {} of {} MB, once", folder, bytes / 1_000_000);
         succeed(Command::new(program).arg("big").arg(dir).arg("-bytes").arg(bytes.to_string()))
+    })?;
+    Ok(dir)
+}
+
+/// Its own program for checks is that of another version, and Python's scan measures Python: nobody stands beside ours here.
+fn rocksdb() -> Result<PathBuf> {
+    let dir = peers::target("bench")?.join(format!("rocksdb-{}", SMALL / 1_000_000));
+    let [python, make] = peers::python("rocksdb")?;
+    peers::once(&dir, |dir| {
+        eprintln!("── making rocksdb of {} MB, once", SMALL / 1_000_000);
+        succeed(Command::new(python).arg(make).arg("big").arg(dir).arg(SMALL.to_string()))
     })?;
     Ok(dir)
 }

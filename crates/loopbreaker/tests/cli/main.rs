@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
 
+mod bad_data;
 mod bad_input;
 mod bundles;
 mod commands;
