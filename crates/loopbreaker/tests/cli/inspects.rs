@@ -9,8 +9,18 @@ use crate::{Folder, Said, run};
 const FIXTURES: &str = "crates/chainstore/tests/fixtures";
 
 /// Each with a list of what was done to what.
-const SETS: [&str; 10] =
-    ["goleveldb", "goleveldb-newer", "leveldb", "node", "node-0.34", "pebble", "pebble-1.1.5", "pebble-2", "rocksdb", "rocksdb-7.8"];
+const SETS: [&str; 10] = [
+    "goleveldb",
+    "goleveldb-newer",
+    "leveldb",
+    "node",
+    "node-0.34",
+    "pebble",
+    "pebble-1.1.5",
+    "pebble-2",
+    "rocksdb",
+    "rocksdb-7.8",
+];
 
 fn inspect(fixture: &str, more: &[&str]) -> Said {
     let dir = format!("{FIXTURES}/{fixture}");
