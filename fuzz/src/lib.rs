@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chainstore::{DataDir, Depth, Meter, Options, Silent, find, inspect, masked_crc32c, open};
+use chainstore::ring::{Ring, Whose, weigh};
+use chainstore::{DataDir, Depth, Meter, Options, Outcome, Silent, find, inspect, masked_crc32c, open};
 
 /// A database directory of a healthy, empty database; targets replace its files.
 pub struct Sandbox {
@@ -58,6 +59,19 @@ impl Sandbox {
     /// Replaces a file.
     pub fn put(&self, name: &str, content: &[u8]) {
         std::fs::write(self.dir.join(name), content).expect("a file");
+    }
+
+    /// Weighs a ring with one entry: what comes of it.
+    #[must_use]
+    pub fn weigh(&self, entry: &[u8]) -> Outcome {
+        let ring = self.home.path().join(".loopbreaker/ring");
+        std::fs::create_dir_all(ring.join("000000000001")).expect("a directory");
+        std::fs::write(ring.join("000000000001/entry.json"), entry).expect("a file");
+        let options = Options { threads: std::num::NonZeroUsize::new(1), ..Options::default() };
+        let mut inspection = inspect(self.home.path(), &options).expect("the directory can be read");
+        let ring = Ring::open(&ring).expect("the ring can be read");
+        weigh(&mut inspection, self.home.path(), Path::new(""), Depth::Default, &ring, &Whose::LastStarted);
+        inspection.outcome
     }
 
     /// Inspects at every depth and reads every key: none may panic.

@@ -9,6 +9,7 @@ mod compare;
 mod damage;
 mod engines;
 mod explain;
+pub(crate) mod guarded;
 mod judge;
 mod page;
 mod random;

@@ -33,6 +33,8 @@ enum Chore {
     Bench(bench::What),
     /// Compare verdicts with the real engines, on killed copies and random damage; needs Go and Python
     Agreement(agreement::Options),
+    /// Let the real engines start behind the guard on random damage, and see what is still known after; needs Go
+    Guard(agreement::guarded::Options),
     /// Train the log model from its data; --report measures it leave-one-group-out
     Train(train::Options),
 }
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     match Arguments::parse().chore {
         Chore::Test(options) => test::run(&options),
         Chore::Agreement(options) => agreement::run(&options),
+        Chore::Guard(options) => agreement::guarded::run(&options),
         Chore::Bench(what) => bench::run(&what),
         Chore::Train(options) => train::run(&options),
         Chore::Tidy => exit_status(&tidy::check()),

@@ -78,6 +78,15 @@ pub(crate) fn python(folder: &str) -> Result<[PathBuf; 2]> {
     Ok([python, source.join("make.py")])
 }
 
+/// Builds the product as it is tested, which takes less time; its path.
+pub(crate) fn tested_loopbreaker() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--locked", "-p", "loopbreaker"]).current_dir(tidy::root());
+    succeed(&mut build)?;
+    Ok(target("debug")?.join("loopbreaker"))
+}
+
 /// Makes a directory once: `make` is given a name beside it, which becomes the directory's when it is whole.
 pub(crate) fn once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if directory.is_dir() {

@@ -52,7 +52,7 @@ struct Fixture {
 }
 
 /// The healthy fixtures of an engine that we read.
-fn bases(engine: EngineUnderTest) -> Result<Vec<PathBuf>> {
+pub(super) fn bases(engine: EngineUnderTest) -> Result<Vec<PathBuf>> {
     let folder = tidy::root().join("crates/chainstore/tests/fixtures").join(engine.folder());
     let list = folder.join("manifest.json");
     let fixtures: Vec<Fixture> = serde_json::from_reader(BufReader::new(File::open(&list)?))?;

@@ -55,7 +55,8 @@ fn is_of_journal(kind: FindingKind) -> bool {
 }
 
 pub(crate) fn is_of_manifest(kind: FindingKind) -> bool {
-    matches!(kind, FindingKind::ManifestCorrupt | FindingKind::VersionEditMalformed)
+    use FindingKind as Kind;
+    matches!(kind, Kind::ManifestCorrupt | Kind::VersionEditMalformed | Kind::ManifestIncomplete)
 }
 
 fn is_of_pointer(kind: FindingKind) -> bool {
@@ -83,7 +84,7 @@ pub(crate) fn fate(
     }
     let name = finding.file_name();
     if is_of_pointer(kind) {
-        return pointer(before, today);
+        return pointer(before, today, link);
     }
     if kind == FindingKind::EngineDroppedData {
         // The loss was made before it was seen; only its trace goes, with a log or a MANIFEST.
@@ -147,8 +148,12 @@ fn manifest(name: &str, before: &DatabaseFacts, today: &Today<'_>, link: &Link) 
     }
 }
 
-/// Only Pebble opens without a pointer: it begins anew, and deletes what it does not know.
-fn pointer(before: &DatabaseFacts, today: &Today<'_>) -> Fate {
+/// Only Pebble opens without a pointer: it begins anew, and deletes what it does not know. What goleveldb still reads in a
+/// damaged one (it skips blanks before a number, say), it writes anew.
+fn pointer(before: &DatabaseFacts, today: &Today<'_>, link: &Link) -> Fate {
+    if matches!(link, Link::Log(Since::Opened(open)) if open.manifests_dropped.is_empty()) {
+        return Fate::Gone("the engine found its MANIFEST and read it without a loss");
+    }
     let Some(named) = &today.facts.pointer else { return Fate::Doubtful("the pointer is missing in another way now") };
     if today.facts.engine.as_deref() != Some(crate::Engine::Pebble.name()) {
         return Fate::Doubtful("the pointer is back, and this engine does not make one by itself");
@@ -174,3 +179,6 @@ fn table(kind: FindingKind, finding: &RingFinding, today: &Today<'_>) -> Fate {
         Fate::Doubtful("the table is gone, and this engine does not compact a table with such damage")
     }
 }
+
+#[cfg(test)]
+mod tests;
