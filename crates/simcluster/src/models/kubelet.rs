@@ -1,0 +1,330 @@
+//! The kubelets of all nodes. *Client `kubelet`.*
+//!
+//! From the pod that a scheduler placed to processes and back: volumes, image, init containers one after the other, the
+//! containers together, crash back-off, one kept dead container, readiness, stopping within the grace period. Timings and
+//! traps: real-cluster facts (logs in the `Error` moment, a look every 10–15 s while a container waits, force-deleted pods
+//! whose processes write on).
+
+mod back_off;
+mod slot;
+mod start;
+mod status;
+mod stop;
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use self::slot::{Dead, Slot, State};
+pub(crate) use self::start::claims;
+use super::{Model, Wake};
+use crate::{
+    desk::Desk,
+    object::Fields,
+    server::{Change, Event, Key, Store},
+};
+
+/// A pod as its kubelet remembers it.
+#[derive(Debug)]
+struct Pod {
+    uid: String,
+    slots: Vec<Slot>,
+    started: Timestamp,
+    address: String,
+    /// When volumes and sandbox are set up.
+    set_up_at: Timestamp,
+    /// When the last process had ended, of a pod on its way out.
+    ended: Option<Timestamp>,
+}
+
+/// All kubelets.
+#[derive(Debug, Default)]
+pub(crate) struct Kubelet {
+    /// By the pod's key; a pod whose object is gone may still have processes.
+    pods: BTreeMap<Key, Pod>,
+    /// Processes of pods that were deleted by force: pod UID and container.
+    strays: Vec<(String, String)>,
+    addresses: u32,
+}
+
+pub(crate) const PODS: &str = "pods";
+
+impl Model for Kubelet {
+    fn user(&self) -> &'static str {
+        "kubelet"
+    }
+
+    fn wakes(&self, event: &Event, _: &Store) -> Vec<Wake> {
+        let placed = !event.object.text("/spec/nodeName").is_empty();
+        let about_pod = &*event.key.resource == PODS && (placed || event.change == Change::Deleted);
+        about_pod.then(|| Wake::after(5, event.key.clone())).into_iter().collect()
+    }
+
+    fn reconcile(&mut self, key: &Key, desk: &mut Desk<'_>) -> Option<SignedDuration> {
+        let strays = self.reap_strays(desk);
+        let next = self.look_at(key, desk);
+        match (strays, next) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl Kubelet {
+    fn look_at(&mut self, key: &Key, desk: &mut Desk<'_>) -> Option<SignedDuration> {
+        let object = desk.object(key);
+        let known = self.pods.get(key).map(|pod| pod.uid.clone());
+        if let Some(uid) = known
+            && object.as_ref().is_none_or(|object| object.uid() != uid)
+        {
+            self.lost(key, desk);
+            return Some(SignedDuration::from_millis(1));
+        }
+        let object = object?;
+        let node = object.text("/spec/nodeName");
+        if node.is_empty() {
+            return None;
+        }
+        if desk.outside().silent_nodes.contains(node) {
+            return Some(SignedDuration::from_secs(10));
+        }
+        if !self.pods.contains_key(key) {
+            if object.is_terminating() {
+                drop(desk.call(&stop::final_delete(&object)));
+                return None;
+            }
+            self.admit(key, &object, desk);
+        }
+        let pod = self.pods.get_mut(key)?;
+        if object.is_terminating() {
+            return pod.wind_down(&object, desk);
+        }
+        if matches!(object.text("/status/phase"), "Succeeded" | "Failed") {
+            return None;
+        }
+        let next = pod.advance(&object, desk);
+        let status = status::status(&object, &pod.slots, &pod.address, pod.started, desk.now);
+        if status_differs(&object, &status) {
+            drop(desk.merge_status(PODS, &object, status));
+        }
+        next
+    }
+
+    fn admit(&mut self, key: &Key, object: &Value, desk: &mut Desk<'_>) {
+        let named = |list: &str, is_init: bool| -> Vec<Slot> {
+            let containers = object.items(list).iter();
+            containers.map(|container| Slot::new(container.text("/name"), container.text("/image"), is_init)).collect()
+        };
+        let mut slots = named("/spec/initContainers", true);
+        slots.extend(named("/spec/containers", false));
+        self.addresses += 1;
+        let set_up = SignedDuration::from_millis(desk.random().i64(700..=1200));
+        let pod = Pod {
+            uid: object.uid().to_owned(),
+            slots,
+            started: desk.now,
+            address: format!("10.244.{}.{}", self.addresses / 250, self.addresses % 250 + 1),
+            set_up_at: desk.now.checked_add(set_up).unwrap_or(desk.now),
+            ended: None,
+        };
+        self.pods.insert(key.clone(), pod);
+    }
+
+    /// The object is gone but its processes are not: they get the grace period that they would have had.
+    fn lost(&mut self, key: &Key, desk: &mut Desk<'_>) {
+        let Some(pod) = self.pods.remove(key) else { return };
+        for slot in &pod.slots {
+            let name = (pod.uid.clone(), slot.name.clone());
+            let now = desk.now;
+            if let Some(running) = desk.outside().running.get_mut(&name) {
+                let latest = now.checked_add(SignedDuration::from_secs(30)).unwrap_or(now);
+                running.stopping.get_or_insert((now, latest));
+                self.strays.push(name);
+            }
+        }
+        if self.strays.iter().all(|(uid, _)| *uid != pod.uid) {
+            desk.server().logs.forget(&pod.uid);
+        }
+    }
+
+    fn reap_strays(&mut self, desk: &mut Desk<'_>) -> Option<SignedDuration> {
+        let now = desk.now;
+        let mut next: Option<Timestamp> = None;
+        self.strays.retain(|(uid, container)| {
+            let Some(end) = desk.outside().process(uid, container).and_then(crate::outside::Running::ends_at) else {
+                return false;
+            };
+            if end <= now {
+                desk.outside().stop(uid, container, end);
+                desk.server().logs.forget(uid);
+                return false;
+            }
+            next = Some(next.map_or(end, |next| next.min(end)));
+            true
+        });
+        next.map(|next| next.duration_since(now))
+    }
+}
+
+impl Pod {
+    /// Brings every container one step on; when the next step is due.
+    fn advance(&mut self, object: &Value, desk: &mut Desk<'_>) -> Option<SignedDuration> {
+        if desk.now < self.set_up_at {
+            return Some(self.set_up_at.duration_since(desk.now));
+        }
+        if let Some(wait) = start::volumes_missing(object, desk) {
+            return Some(wait);
+        }
+        let mut next: Option<Timestamp> = None;
+        let mut sooner = |at: Option<Timestamp>| {
+            next = match (next, at) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+        };
+        for place in 0..self.slots.len() {
+            sooner(self.step(place, object, desk));
+            if self.slots.get(place).is_some_and(|slot| slot.is_init && !slot.is_done()) {
+                break;
+            }
+        }
+        self.probe(object, desk);
+        next.map(|next| next.duration_since(desk.now).max(SignedDuration::from_millis(1)))
+    }
+
+    /// One container's next step; when to look again.
+    fn step(&mut self, place: usize, object: &Value, desk: &mut Desk<'_>) -> Option<Timestamp> {
+        let now = desk.now;
+        let uid = self.uid.clone();
+        let slot = self.slots.get_mut(place)?;
+        match slot.state.clone() {
+            State::Waiting(..) => {
+                if slot.next_look.is_some_and(|look| look > now) {
+                    return slot.next_look;
+                }
+                start::start(slot, object, desk)
+            }
+            State::Running { since } => {
+                let running = desk.outside().process(&uid, &slot.name)?;
+                let Some(end) = running.ends_at() else { return ready_at(running, now) };
+                // The kubelet's own watch over its containers notices within a second.
+                let jitter = SignedDuration::from_millis(200 + i64::from(end.subsec_millisecond()) % 700);
+                let look = end.checked_add(jitter).unwrap_or(end);
+                if look > now {
+                    return Some(ready_at(running, now).map_or(look, |ready| ready.min(look)));
+                }
+                let running = desk.outside().stop(&uid, &slot.name, now)?;
+                let (code, reason) = running.exit();
+                desk.server().logs.end(&uid, &slot.name);
+                let dead = Dead { id: slot.id.clone(), code, reason, started: since, finished: end };
+                slot.ready = false;
+                slot.state = State::Dead(dead);
+                // The moment in which the status says `terminated`.
+                let moment = SignedDuration::from_millis(desk.random().i64(800..=2500));
+                slot.next_look = now.checked_add(moment).ok();
+                slot.next_look
+            }
+            State::Dead(dead) => {
+                if !restarts(object, slot, &dead) {
+                    return None;
+                }
+                if slot.next_look.is_some_and(|look| look > now) {
+                    return slot.next_look;
+                }
+                let until = slot.back_off.until(dead.finished);
+                if until <= now {
+                    return restart(slot, dead, object, desk);
+                }
+                slot.state = State::BackOff(dead, until);
+                back_off_event(slot, object, desk);
+                slot.next_look = look_in_back_off(desk);
+                slot.next_look
+            }
+            State::BackOff(dead, until) => {
+                if slot.next_look.is_some_and(|look| look > now) {
+                    return slot.next_look;
+                }
+                if until <= now {
+                    return restart(slot, dead, object, desk);
+                }
+                back_off_event(slot, object, desk);
+                slot.next_look = look_in_back_off(desk);
+                slot.next_look
+            }
+        }
+    }
+
+    /// Readiness of every container; says so where it is lost or not there.
+    fn probe(&mut self, object: &Value, desk: &mut Desk<'_>) {
+        let now = desk.now;
+        let node_answers = {
+            let outside = desk.outside();
+            self.slots.iter().any(|slot| {
+                outside
+                    .process(&self.uid, &slot.name)
+                    .is_some_and(|running| running.answers(now) && running.is_ready(now))
+            })
+        };
+        let mut lost = Vec::new();
+        for slot in self.slots.iter_mut().filter(|slot| !slot.is_init) {
+            let running = desk.outside().process(&self.uid, &slot.name);
+            let passed = running.is_some_and(|running| running.is_ready(now));
+            let ready = slot.is_running() && passed && (slot.name != "healthcheck" || node_answers);
+            if slot.ready && !ready {
+                lost.push(slot.name.clone());
+            }
+            slot.ready = ready;
+        }
+        for container in lost {
+            let message = format!("Readiness probe failed: container {container}: connection refused");
+            desk.event(object, "Warning", "Unhealthy", &message);
+        }
+    }
+}
+
+fn restart(slot: &mut Slot, dead: Dead, object: &Value, desk: &mut Desk<'_>) -> Option<Timestamp> {
+    slot.back_off.touch(dead.finished, desk.now);
+    slot.last = Some(dead);
+    slot.restarts += 1;
+    slot.next_look = None;
+    start::start(slot, object, desk)
+}
+
+fn restarts(object: &Value, slot: &Slot, dead: &Dead) -> bool {
+    match object.text("/spec/restartPolicy") {
+        "Never" => false,
+        "OnFailure" => dead.code != 0,
+        _ => !slot.is_init || dead.code != 0,
+    }
+}
+
+/// While a container waits, the stock kubelet looks at it every 10 to 15 s only.
+fn look_in_back_off(desk: &mut Desk<'_>) -> Option<Timestamp> {
+    let period = SignedDuration::from_millis(desk.random().i64(10_000..=15_000));
+    desk.now.checked_add(period).ok()
+}
+
+fn back_off_event(slot: &Slot, object: &Value, desk: &mut Desk<'_>) {
+    let message = format!(
+        "Back-off restarting failed container {} in pod {}_{}({})",
+        slot.name,
+        object.name(),
+        object.namespace(),
+        object.uid()
+    );
+    desk.event(object, "Warning", "BackOff", &message);
+}
+
+/// When its readiness or its RPC is to come, so that somebody looks then.
+fn ready_at(running: &crate::outside::Running, now: Timestamp) -> Option<Timestamp> {
+    let times = [running.run.ready_after, running.run.rpc_after];
+    let times = times.into_iter().flatten().filter_map(|after| running.started.checked_add(after).ok());
+    times.filter(|at| *at > now).min()
+}
+
+fn status_differs(object: &Value, status: &Value) -> bool {
+    let mut merged = object.part("/status").clone();
+    json_patch::merge(&mut merged, status);
+    json!(merged) != *object.part("/status")
+}
