@@ -36,6 +36,8 @@ struct Pod {
     set_up_at: Timestamp,
     /// When the last process had ended, of a pod on its way out.
     ended: Option<Timestamp>,
+    /// When a container that is not ready is probed again.
+    next_probe: Option<Timestamp>,
 }
 
 /// All kubelets.
@@ -49,6 +51,11 @@ pub(crate) struct Kubelet {
 }
 
 pub(crate) const PODS: &str = "pods";
+/// Cosmos-operator's side-car that is ready while the node answers.
+const HEALTH_CHECK: &str = "healthcheck";
+const PROBE_EVERY: SignedDuration = SignedDuration::from_secs(10);
+/// The real kubelet counts such an Event up at every probe; once a minute tells as much.
+const SAY_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
 impl Model for Kubelet {
     fn user(&self) -> &'static str {
@@ -127,6 +134,7 @@ impl Kubelet {
             address: format!("10.244.{}.{}", self.addresses / 250, self.addresses % 250 + 1),
             set_up_at: desk.now.checked_add(set_up).unwrap_or(desk.now),
             ended: None,
+            next_probe: None,
         };
         self.pods.insert(key.clone(), pod);
     }
@@ -189,7 +197,7 @@ impl Pod {
                 break;
             }
         }
-        self.probe(object, desk);
+        sooner(self.probe(object, desk));
         next.map(|next| next.duration_since(desk.now).max(SignedDuration::from_millis(1)))
     }
 
@@ -255,8 +263,8 @@ impl Pod {
         }
     }
 
-    /// Readiness of every container; says so where it is lost or not there.
-    fn probe(&mut self, object: &Value, desk: &mut Desk<'_>) {
+    /// Readiness of every container; what runs and is not ready is said once a minute. When to probe again.
+    fn probe(&mut self, object: &Value, desk: &mut Desk<'_>) -> Option<Timestamp> {
         let now = desk.now;
         let node_answers = {
             let outside = desk.outside();
@@ -266,20 +274,33 @@ impl Pod {
                     .is_some_and(|running| running.answers(now) && running.is_ready(now))
             })
         };
-        let mut lost = Vec::new();
+        let mut unready = None;
         for slot in self.slots.iter_mut().filter(|slot| !slot.is_init) {
             let running = desk.outside().process(&self.uid, &slot.name);
             let passed = running.is_some_and(|running| running.is_ready(now));
-            let ready = slot.is_running() && passed && (slot.name != "healthcheck" || node_answers);
-            if slot.ready && !ready {
-                lost.push(slot.name.clone());
+            slot.ready = slot.is_running() && passed && (slot.name != HEALTH_CHECK || node_answers);
+            let probed = object
+                .items("/spec/containers")
+                .iter()
+                .any(|container| container.text("/name") == slot.name && container.has("/readinessProbe"));
+            if let (State::Running { since }, false, true) = (&slot.state, slot.ready, probed) {
+                unready.get_or_insert((slot.name.clone(), *since));
             }
-            slot.ready = ready;
         }
-        for container in lost {
-            let message = format!("Readiness probe failed: container {container}: connection refused");
-            desk.event(object, "Warning", "Unhealthy", &message);
+        let Some((container, since)) = unready else {
+            self.next_probe = None;
+            return None;
+        };
+        let due = self.next_probe.unwrap_or_else(|| since.checked_add(PROBE_EVERY).unwrap_or(now));
+        if due > now {
+            self.next_probe = Some(due);
+            return Some(due);
         }
+        let why =
+            if container == HEALTH_CHECK { "HTTP probe failed with statuscode: 503" } else { "connection refused" };
+        desk.event(object, "Warning", "Unhealthy", &format!("Readiness probe failed: {why}"));
+        self.next_probe = now.checked_add(SAY_EVERY).ok();
+        self.next_probe
     }
 }
 

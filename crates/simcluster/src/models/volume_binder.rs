@@ -51,6 +51,9 @@ impl Model for VolumeBinder {
 
     fn wakes(&self, event: &Event, _: &Store) -> Vec<Wake> {
         match &*event.key.resource {
+            CLAIMS if event.change == Change::Deleted => {
+                vec![Wake::after(20, Key::new(VOLUMES, "", event.object.text("/spec/volumeName")))]
+            }
             CLAIMS => vec![Wake::after(30, event.key.clone())],
             VOLUMES => {
                 let mut wakes = vec![Wake::after(20, event.key.clone())];

@@ -107,10 +107,6 @@ impl Server {
             return Err(Refusal::not_found("namespaces", namespace));
         }
         let key = write.key(object.name());
-        if let Some(other) = self.store.get(&key) {
-            let refusal = if other.is_terminating() { Refusal::being_deleted } else { Refusal::already_exists };
-            return Err(refusal(&key.resource, &key.name));
-        }
         for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"] {
             unset(&mut object, &format!("/metadata/{field}"));
         }
@@ -126,6 +122,11 @@ impl Server {
         self.fit_schema(write.kind, &mut object)?;
         self.holds.check(write.now, Verb::Create, &key.resource, &object, &self.store)?;
         admission::check_quota(&key.resource, &object, &self.store)?;
+        // After admission, as in the real one: that is why a dry run of a pod that is there shows whether it is held.
+        if let Some(other) = self.store.get(&key) {
+            let refusal = if other.is_terminating() { Refusal::being_deleted } else { Refusal::already_exists };
+            return Err(refusal(&key.resource, &key.name));
+        }
         if !applied {
             note_change(&Value::Null, &mut object, &write.manager(), write.now);
         }
