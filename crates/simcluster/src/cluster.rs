@@ -141,7 +141,9 @@ impl State {
         }
         let store = &self.server.store;
         for event in store.since(self.observed.max(store.oldest())).into_iter().flatten() {
-            observers.iter_mut().for_each(|observer| observer(&Seen::Event(event), view));
+            for observer in &mut observers {
+                observer(&Seen::Event(event), view);
+            }
         }
         self.observed = store.version();
         self.observers = observers;

@@ -80,7 +80,7 @@ impl<'d> Desk<'d> {
         &mut self,
         resource: &str,
         object: &Value,
-        status: Value,
+        status: &Value,
     ) -> Result<Arc<Value>, Refusal> {
         let patch = json!({"status": status});
         self.call(&Call::merge(resource, object.namespace(), object.name(), patch).of_status())
@@ -116,27 +116,22 @@ impl<'d> Desk<'d> {
                 && event.text("/message") == message
         });
         let time = seconds(self.now);
-        let written = match same {
-            Some(event) => {
-                let count = event.number("/count").unwrap_or(1) + 1;
-                self.merge("events", &event, json!({"count": count, "lastTimestamp": time}))
-            }
-            None => {
-                let mark = self.random().u64(..);
-                self.create(
-                    "events",
-                    json!({
-                        "metadata": {"namespace": namespace, "name": format!("{}.{mark:016x}", about.name())},
-                        "involvedObject": {
-                            "apiVersion": about.text("/apiVersion"), "kind": about.text("/kind"),
-                            "namespace": about.namespace(), "name": about.name(), "uid": about.uid(),
-                        },
-                        "type": kind, "reason": reason, "message": message, "count": 1,
-                        "source": {"component": self.user}, "reportingComponent": self.user,
-                        "firstTimestamp": time, "lastTimestamp": time,
-                    }),
-                )
-            }
+        let written = if let Some(event) = same {
+            let count = event.number("/count").unwrap_or(1) + 1;
+            self.merge("events", &event, json!({"count": count, "lastTimestamp": time}))
+        } else {
+            let mark = self.random().u64(..);
+            let event = json!({
+                "metadata": {"namespace": namespace, "name": format!("{}.{mark:016x}", about.name())},
+                "involvedObject": {
+                    "apiVersion": about.text("/apiVersion"), "kind": about.text("/kind"),
+                    "namespace": about.namespace(), "name": about.name(), "uid": about.uid(),
+                },
+                "type": kind, "reason": reason, "message": message, "count": 1,
+                "source": {"component": self.user}, "reportingComponent": self.user,
+                "firstTimestamp": time, "lastTimestamp": time,
+            });
+            self.create("events", event)
         };
         // An Event that cannot be written is lost, as in a real cluster.
         drop(written);

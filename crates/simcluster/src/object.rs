@@ -98,6 +98,13 @@ pub(crate) fn set(object: &mut Value, pointer: &str, value: Value) {
     *at = value;
 }
 
+/// Sets one field of an object by its name as it stands, such as a label.
+pub(crate) fn put(object: &mut Value, name: &str, value: Value) {
+    if let Value::Object(map) = object {
+        map.insert(name.to_owned(), value);
+    }
+}
+
 /// Takes a part out of an object.
 pub(crate) fn unset(object: &mut Value, pointer: &str) -> Option<Value> {
     let (parent, last) = pointer.rsplit_once('/')?;

@@ -4,8 +4,10 @@
 
 mod admission;
 mod call;
+mod change;
 mod delete;
 mod fields;
+mod fields_v1;
 mod http;
 mod kind_rules;
 mod logs;
@@ -29,7 +31,7 @@ use serde_json::Value;
 
 use self::{admission::HoldsSeen, resource::Registry, rights::Rights, write::Write};
 pub(crate) use self::{
-    admission::{HOLD_CLAIMS, HOLD_PODS, HOLDS},
+    admission::{HOLD_CLAIMS, HOLD_PODS},
     delete::{FOREGROUND, ORPHAN},
     kind_rules::{CLAIM_PROTECTION, VOLUME_PROTECTION},
     logs::{Logs, Output},

@@ -4,7 +4,7 @@
 //! longer reaches back to where it stands.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     convert::Infallible,
     sync::{Arc, Mutex},
     time::Duration,

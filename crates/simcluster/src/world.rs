@@ -6,6 +6,7 @@
 mod build;
 mod look;
 mod story;
+mod surroundings;
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,6 @@
 //! The same seed gives the same trace: the library by itself, and kube's unmodified `Controller` on top of it once the
 //! entropy of the operating system comes from the seed too.
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
 #![expect(unsafe_code, reason = "libc's getrandom is defined here, in a test, so that hash maps and select! repeat")]
 
 use std::{cell::Cell, future::Future, sync::Arc, time::Duration};
@@ -59,7 +60,7 @@ async fn busy(seed: u64) -> Vec<String> {
     world.chain("lab", 1_000, Duration::from_secs(5));
     world.stateful_set("cosmos", "osmo").chain("lab").create();
     world.cosmos_full_node("peer", "lab").chain("lab").create();
-    world.run_for(Duration::from_secs(60)).await;
+    world.run_for(Duration::from_mins(1)).await;
     world.snapshot("cosmos", "s1").of("data-osmo-2").create();
     world.damage("cosmos", "data-osmo-1", &Damage::of("state.db", "panic: checksum mismatch"));
     let pods: Api<k8s_openapi::api::core::v1::Pod> = Api::namespaced(world.plain_client_of(OPERATOR), "cosmos");
@@ -69,7 +70,7 @@ async fn busy(seed: u64) -> Vec<String> {
     }
     world.delete("persistentvolumeclaims", "cosmos", "data-osmo-2").expect("marked");
     world.delete("pods", "cosmos", "osmo-2").expect("marked");
-    world.run_for(Duration::from_secs(600)).await;
+    world.run_for(Duration::from_mins(10)).await;
     lines(&world)
 }
 
@@ -92,7 +93,7 @@ async fn controller(client: Client) {
             maps.patch(&map.metadata.name.clone().unwrap_or_default(), &PatchParams::default(), &Patch::Merge(patch))
                 .await?;
         }
-        Ok::<_, kube::Error>(Action::requeue(Duration::from_secs(600)))
+        Ok::<_, kube::Error>(Action::requeue(Duration::from_mins(10)))
     };
     let failed = |_: Arc<ConfigMap>, _: &kube::Error, _: Arc<Client>| Action::requeue(Duration::from_secs(5));
     let running = Controller::new(maps, watcher::Config::default()).run(reconcile, failed, Arc::new(client));
@@ -109,7 +110,7 @@ async fn controlled(seed: u64, crash_at: u64) -> Vec<String> {
     }
     let begin = world.now();
     while world.now().duration_since(begin).as_secs() < 7_200 {
-        let ended = world.run_as(OPERATOR, Duration::from_secs(7_200), controller(world.client())).await;
+        let ended = world.run_as(OPERATOR, Duration::from_hours(2), controller(world.client())).await;
         assert!(!matches!(ended, Ended::Done(())), "a controller does not end");
     }
     for map in world.list("configmaps", "default") {

@@ -18,7 +18,7 @@ pub(crate) use self::poll::CosmosPoll;
 use super::{Model, Wake, stateful_set::owners};
 use crate::{
     desk::Desk,
-    object::Fields,
+    object::{Fields, put},
     server::{Change, Event, Key, Store},
 };
 
@@ -137,7 +137,7 @@ fn labels(node: &Value, pod: &str, image: &str) -> Value {
         "cosmos.strange.love/type": match node.text("/spec/type") { "" => "FullNode", kind => kind },
     });
     for (label, value) in node.part("/metadata/labels").as_object().into_iter().flatten() {
-        labels[label] = value.clone();
+        put(&mut labels, label, value.clone());
     }
     labels
 }
@@ -167,6 +167,6 @@ fn write_phase(key: &Key, phase: &str, desk: &mut Desk<'_>) {
     let Some(node) = desk.object(key) else { return };
     let generation = node.number("/metadata/generation").unwrap_or(1);
     if node.text("/status/phase") != phase || node.number("/status/observedGeneration") != Some(generation) {
-        drop(desk.merge_status(FULL_NODES, &node, json!({"phase": phase, "observedGeneration": generation})));
+        drop(desk.merge_status(FULL_NODES, &node, &json!({"phase": phase, "observedGeneration": generation})));
     }
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     desk::Desk,
-    object::{Fields, seconds, set},
+    object::{Fields, put, seconds, set},
     server::{Event, Key, Store},
 };
 
@@ -57,7 +57,7 @@ impl Model for Jobs {
             return None;
         }
         if !job.has("/status/startTime") {
-            drop(desk.merge_status(JOBS, &job, json!({"startTime": seconds(desk.now)})));
+            drop(desk.merge_status(JOBS, &job, &json!({"startTime": seconds(desk.now)})));
             return Some(SignedDuration::from_millis(1));
         }
         self.bring_on(key, &job, desk)
@@ -92,7 +92,7 @@ impl Jobs {
                 .iter()
                 .any(|field| job.part("/status").get(*field) != counts.get(*field))
             {
-                drop(desk.merge_status(JOBS, job, counts));
+                drop(desk.merge_status(JOBS, job, &counts));
             }
             let again = if active == 0 { self.make_pod(key, job, failed, desk) } else { None };
             return [again, rest].into_iter().flatten().min();
@@ -146,18 +146,18 @@ fn finish(job: &Arc<Value>, condition: &str, reason: &str, message: &str, counts
         })
         .collect();
     let mut status = counts;
-    status["active"] = 0.into();
-    status["conditions"] = conditions.into();
+    put(&mut status, "active", 0.into());
+    put(&mut status, "conditions", conditions.into());
     if condition == "Complete" {
-        status["completionTime"] = now;
+        put(&mut status, "completionTime", now);
     }
-    drop(desk.merge_status(JOBS, job, status));
+    drop(desk.merge_status(JOBS, job, &status));
 }
 
 fn ended_at(job: &Value) -> Option<jiff::Timestamp> {
     let conditions = job.items("/status/conditions").iter();
-    let ended = conditions.filter(|condition| matches!(condition.text("/type"), "Complete" | "Failed"));
-    ended.filter_map(|condition| condition.time("/lastTransitionTime")).next()
+    let mut ended = conditions.filter(|condition| matches!(condition.text("/type"), "Complete" | "Failed"));
+    ended.find_map(|condition| condition.time("/lastTransitionTime"))
 }
 
 fn remove_when_due(job: &Arc<Value>, ended: jiff::Timestamp, desk: &mut Desk<'_>) -> Option<SignedDuration> {

@@ -55,7 +55,7 @@ impl Model for Scheduler {
                     let message = format!("Successfully assigned {}/{} to {node}", pod.namespace(), pod.name());
                     let condition =
                         json!([{"type": "PodScheduled", "status": "True", "lastTransitionTime": seconds(desk.now)}]);
-                    drop(desk.merge_status("pods", &bound, json!({"conditions": condition})));
+                    drop(desk.merge_status("pods", &bound, &json!({"conditions": condition})));
                     desk.event(&pod, "Normal", "Scheduled", &message);
                 }
                 None
@@ -77,7 +77,7 @@ fn refuse(pod: &Arc<Value>, why: &str, desk: &mut Desk<'_>) {
             "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why,
             "lastTransitionTime": seconds(desk.now),
         }]);
-        drop(desk.merge_status("pods", pod, json!({"conditions": condition})));
+        drop(desk.merge_status("pods", pod, &json!({"conditions": condition})));
     }
     desk.event(pod, "Warning", "FailedScheduling", why);
 }
@@ -124,15 +124,15 @@ fn place(pod: &Value, desk: &mut Desk<'_>) -> Result<Option<String>, String> {
         pods.iter().filter(|pod| pod.text("/spec/nodeName") == node.name()).count()
     };
     let best = fits.min_by_key(|node| (load(node), node.name().to_owned())).map(|node| node.name().to_owned());
-    let Some(node) = best else {
+    let Some(chosen) = best else {
         return Err(none(&format!("{total} node(s) didn't match Pod's node affinity/selector or were unschedulable")));
     };
     if waits_for_node.is_empty() {
-        return Ok(Some(node));
+        return Ok(Some(chosen));
     }
     for claim in waits_for_node {
         if claim.annotation(SELECTED_NODE).is_empty() {
-            let patch = json!({"metadata": {"annotations": {SELECTED_NODE: node}}});
+            let patch = json!({"metadata": {"annotations": {SELECTED_NODE: chosen}}});
             drop(desk.merge("persistentvolumeclaims", &claim, patch));
         }
     }

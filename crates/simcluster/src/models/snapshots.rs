@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     desk::Desk,
-    object::{Fields, add_finalizer, drop_finalizer, seconds},
+    object::{Fields, add_finalizer, drop_finalizer, put, seconds},
     outside::Copy,
     server::{Change, Event, Key, Store},
 };
@@ -94,7 +94,7 @@ fn waiting_on(event: &Event, store: &Store) -> Vec<Wake> {
         && event.object.text("/status/phase") == "Bound"
         && store.get(&key).is_some_and(|snapshot| snapshot.is_terminating());
     // Nobody tells the controller: it finds out at its resync.
-    waits.then(|| Wake { key, after: RESYNC }).into_iter().collect()
+    waits.then_some(Wake { key, after: RESYNC }).into_iter().collect()
 }
 
 fn outcome_of(snapshot: &Value, desk: &Desk<'_>) -> Outcome {
@@ -171,14 +171,14 @@ fn take(snapshot: &Arc<Value>, desk: &mut Desk<'_>) -> Option<SignedDuration> {
         },
     });
     drop(desk.create(CONTENTS, content));
-    drop(desk.merge_status(SNAPSHOTS, snapshot, json!({"boundVolumeSnapshotContentName": name, "readyToUse": false})));
+    drop(desk.merge_status(SNAPSHOTS, snapshot, &json!({"boundVolumeSnapshotContentName": name, "readyToUse": false})));
     Some(SignedDuration::from_millis(1))
 }
 
 fn fail(snapshot: &Arc<Value>, message: &str, desk: &mut Desk<'_>) {
     if snapshot.text("/status/error/message") != message {
         let error = json!({"readyToUse": false, "error": {"message": message, "time": seconds(desk.now)}});
-        drop(desk.merge_status(SNAPSHOTS, snapshot, error));
+        drop(desk.merge_status(SNAPSHOTS, snapshot, &error));
     }
     desk.event(snapshot, "Warning", "SnapshotContentCreationFailed", message);
 }
@@ -218,11 +218,11 @@ fn get_ready(snapshot: &Arc<Value>, content: &Arc<Value>, desk: &mut Desk<'_>) -
         "boundVolumeSnapshotContentName": content.name(), "creationTime": seconds(begun), "readyToUse": true, "error": null,
     });
     if with_size {
-        inner["restoreSize"] = bytes.into();
-        outer["restoreSize"] = quantity(bytes).into();
+        put(&mut inner, "restoreSize", bytes.into());
+        put(&mut outer, "restoreSize", quantity(bytes).into());
     }
-    drop(desk.merge_status(CONTENTS, content, inner));
-    drop(desk.merge_status(SNAPSHOTS, snapshot, outer));
+    drop(desk.merge_status(CONTENTS, content, &inner));
+    drop(desk.merge_status(SNAPSHOTS, snapshot, &outer));
     free_source(snapshot.namespace(), snapshot.text("/spec/source/persistentVolumeClaimName"), desk);
     None
 }
@@ -230,7 +230,7 @@ fn get_ready(snapshot: &Arc<Value>, content: &Arc<Value>, desk: &mut Desk<'_>) -
 /// Bytes as Kubernetes writes them.
 pub(crate) fn quantity(bytes: u64) -> String {
     let units = [("Ti", 1_u64 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
-    let unit = units.iter().find(|(_, size)| bytes >= *size && bytes % size == 0);
+    let unit = units.iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
     unit.map_or_else(|| bytes.to_string(), |(name, size)| format!("{}{name}", bytes / size))
 }
 
@@ -268,15 +268,14 @@ fn remove(snapshot: &Arc<Value>, desk: &mut Desk<'_>) -> Option<SignedDuration> 
     if unready && rest.is_positive() {
         return Some(rest);
     }
-    if let Some(content) = content_of(snapshot, desk) {
-        if content.text("/spec/deletionPolicy") == "Delete" {
-            let handle = format!("snap-{}", snapshot.uid());
-            desk.outside().copies.remove(&handle);
-            let mut freed = Value::clone(&content);
-            crate::object::unset(&mut freed, "/metadata/finalizers");
-            if let Ok(freed) = desk.update(CONTENTS, freed) {
-                drop(desk.delete(CONTENTS, &freed));
-            }
+    let content = content_of(snapshot, desk).filter(|content| content.text("/spec/deletionPolicy") == "Delete");
+    if let Some(content) = content {
+        let handle = format!("snap-{}", snapshot.uid());
+        desk.outside().copies.remove(&handle);
+        let mut freed = Value::clone(&content);
+        crate::object::unset(&mut freed, "/metadata/finalizers");
+        if let Ok(freed) = desk.update(CONTENTS, freed) {
+            drop(desk.delete(CONTENTS, &freed));
         }
     }
     let mut freed = Value::clone(snapshot);

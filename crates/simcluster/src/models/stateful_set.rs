@@ -54,17 +54,13 @@ impl Model for StatefulSets {
         }
         let outcome = bring_on(&set, desk);
         write_status(&set, desk);
-        match outcome {
-            Ok(()) => {
-                self.waits.remove(key);
-                None
-            }
-            Err(Refused) => {
-                let wait = self.waits.get(key).map_or(FIRST_RETRY, |wait| wait.saturating_mul(2).min(LAST_RETRY));
-                self.waits.insert(key.clone(), wait);
-                Some(wait)
-            }
+        if outcome.is_ok() {
+            self.waits.remove(key);
+            return None;
         }
+        let wait = self.waits.get(key).map_or(FIRST_RETRY, |wait| wait.saturating_mul(2).min(LAST_RETRY));
+        self.waits.insert(key.clone(), wait);
+        Some(wait)
     }
 }
 
@@ -281,6 +277,6 @@ fn write_status(set: &Arc<Value>, desk: &mut Desk<'_>) {
         "currentRevision": current, "updateRevision": target,
     });
     if *set.part("/status") != status {
-        drop(desk.merge_status(SETS, set, status));
+        drop(desk.merge_status(SETS, set, &status));
     }
 }

@@ -6,6 +6,7 @@
 //! is passed over as well; `volumeName` on the claim bypasses every check; two reserved for one name: either may win.
 //! A Pending claim does not notice that a volume was reserved for it: the next resync does, 15 s at most.
 
+mod provision;
 mod release;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -16,8 +17,7 @@ use serde_json::{Value, json};
 use super::{Model, Wake, scheduler::SELECTED_NODE};
 use crate::{
     desk::Desk,
-    object::{Fields, bytes_of},
-    outside::{Volume, VolumeContent},
+    object::{Fields, bytes_of, put},
     server::{Change, Event, Key, Store},
 };
 
@@ -33,7 +33,6 @@ const PROVISIONING: SignedDuration = SignedDuration::from_millis(30);
 const COPYING: SignedDuration = SignedDuration::from_millis(1500);
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
-const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 
 /// Binder and provisioner.
 #[derive(Debug, Default)]
@@ -82,7 +81,7 @@ impl VolumeBinder {
         let volume_name = claim.text("/spec/volumeName").to_owned();
         if !claim.annotation(BIND_COMPLETED).is_empty() {
             if desk.get(VOLUMES, "", &volume_name).is_none() && self.lost.insert(claim.uid().to_owned()) {
-                drop(desk.merge_status(CLAIMS, &claim, json!({"phase": "Lost"})));
+                drop(desk.merge_status(CLAIMS, &claim, &json!({"phase": "Lost"})));
                 desk.event(
                     &claim,
                     "Warning",
@@ -133,9 +132,9 @@ impl VolumeBinder {
             return Some(rest);
         }
         self.making.remove(claim.uid());
-        match source(claim, desk) {
+        match provision::source(claim, desk) {
             Ok(content) => {
-                make_volume(claim, &class, content, desk);
+                provision::make_volume(claim, &class, content, desk);
                 None
             }
             Err(why) => {
@@ -208,16 +207,16 @@ fn bind(claim: &Arc<Value>, volume: &Arc<Value>, desk: &mut Desk<'_>) -> Option<
     });
     let mut patch = json!({"spec": {"claimRef": reference}});
     if !reserved {
-        patch["metadata"] = json!({"annotations": {BOUND_BY_CONTROLLER: "yes"}});
+        put(&mut patch, "metadata", json!({"annotations": {BOUND_BY_CONTROLLER: "yes"}}));
     }
     let same = volume.text("/spec/claimRef/uid") == claim.uid();
     if !same && desk.merge(VOLUMES, volume, patch).is_err() {
         return Some(SignedDuration::from_secs(1));
     }
-    drop(desk.merge_status(VOLUMES, volume, json!({"phase": "Bound"})));
+    drop(desk.merge_status(VOLUMES, volume, &json!({"phase": "Bound"})));
     let mut annotations = json!({BIND_COMPLETED: "yes"});
     if claim.text("/spec/volumeName").is_empty() {
-        annotations[BOUND_BY_CONTROLLER] = "yes".into();
+        put(&mut annotations, BOUND_BY_CONTROLLER, "yes".into());
     }
     let patch = json!({"metadata": {"annotations": annotations}, "spec": {"volumeName": volume.name()}});
     if let Err(refusal) = desk.merge(CLAIMS, claim, patch) {
@@ -227,78 +226,6 @@ fn bind(claim: &Arc<Value>, volume: &Arc<Value>, desk: &mut Desk<'_>) -> Option<
     let capacity = json!({
         "phase": "Bound", "accessModes": volume.part("/spec/accessModes"), "capacity": volume.part("/spec/capacity"),
     });
-    drop(desk.merge_status(CLAIMS, claim, capacity));
+    drop(desk.merge_status(CLAIMS, claim, &capacity));
     None
-}
-
-/// What a new volume is made of: nothing, a snapshot, or another claim; or why it cannot be made.
-fn source(claim: &Value, desk: &mut Desk<'_>) -> Result<VolumeContent, String> {
-    let source = claim.part("/spec/dataSource");
-    let source = if source.is_null() { claim.part("/spec/dataSourceRef") } else { source };
-    match source.text("/kind") {
-        "" => Ok(VolumeContent::empty()),
-        "VolumeSnapshot" => {
-            let name = source.text("/name");
-            let snapshot = desk.get(super::snapshots::SNAPSHOTS, claim.namespace(), name).ok_or_else(|| {
-                format!(
-                    "error getting handle for DataSource Type VolumeSnapshot by Name {name}: snapshot {name} not found"
-                )
-            })?;
-            let ready = snapshot.is_true("/status/readyToUse") && !snapshot.is_terminating();
-            let content = snapshot.text("/status/boundVolumeSnapshotContentName").to_owned();
-            let handle = desk
-                .get(super::snapshots::CONTENTS, "", &content)
-                .map(|content| content.text("/status/snapshotHandle").to_owned())
-                .filter(|handle| ready && !handle.is_empty())
-                .ok_or_else(|| format!("snapshot {name} is not Ready"))?;
-            let copy = desk.outside().copies.get(&handle).ok_or("the snapshot does not exist in the backend")?;
-            let smallest = copy.bytes;
-            if asked(claim) < smallest {
-                return Err(format!(
-                    "requested volume size {} is less than the size {smallest} for the source snapshot {name}",
-                    asked(claim)
-                ));
-            }
-            Ok(copy.content.clone())
-        }
-        "PersistentVolumeClaim" => {
-            let name = source.text("/name");
-            let other = desk.get(CLAIMS, claim.namespace(), name).ok_or_else(|| format!("claim {name} not found"))?;
-            let volume = desk
-                .get(VOLUMES, "", other.text("/spec/volumeName"))
-                .ok_or_else(|| format!("claim {name} is not bound"))?;
-            let (handle, now) = (volume.text("/spec/csi/volumeHandle").to_owned(), desk.now);
-            let volume = desk.outside().volume(&handle, now).ok_or("the source volume is gone")?;
-            Ok(volume.content.clone())
-        }
-        other => Err(format!("a volume of a {other} cannot be made")),
-    }
-}
-
-fn make_volume(claim: &Arc<Value>, class: &Value, content: VolumeContent, desk: &mut Desk<'_>) {
-    let name = format!("pvc-{}", claim.uid());
-    let handle = format!("vol-{}", claim.uid());
-    let bytes = asked(claim);
-    let size = claim.text("/spec/resources/requests/storage");
-    let driver = class.text("/provisioner");
-    let mut volume = json!({
-        "metadata": {"name": name, "annotations": {PROVISIONED_BY: driver}},
-        "spec": {
-            "capacity": {"storage": size}, "accessModes": claim.part("/spec/accessModes"),
-            "volumeMode": claim.text("/spec/volumeMode"), "storageClassName": claim.text("/spec/storageClassName"),
-            "persistentVolumeReclaimPolicy": class.text("/reclaimPolicy"),
-            "csi": {"driver": driver, "volumeHandle": handle},
-            "claimRef": {
-                "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": claim.namespace(),
-                "name": claim.name(), "uid": claim.uid(),
-            },
-        },
-    });
-    if claim.has("/spec/volumeAttributesClassName") {
-        volume["spec"]["volumeAttributesClassName"] = claim.part("/spec/volumeAttributesClassName").clone();
-    }
-    desk.outside().volumes.entry(handle).or_insert(Volume { content, bytes });
-    if desk.create(VOLUMES, volume).is_ok() {
-        desk.event(claim, "Normal", "ProvisioningSucceeded", &format!("Successfully provisioned volume {name}"));
-    }
 }

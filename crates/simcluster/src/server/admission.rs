@@ -1,6 +1,6 @@
 //! What is refused by rules that are objects themselves: holds and quotas. *No client.* (P8)
 //!
-//! The two ValidatingAdmissionPolicies of a `Hold` are built in as Rust instead of CEL; they are in force while objects of
+//! The two `ValidatingAdmissionPolicy` objects of a `Hold` are built in as Rust instead of CEL; they are in force while objects of
 //! their names are there, policy and binding both. A hold is seen 30 ms after it was made and lost 30 ms after it is gone,
 //! as it was measured on a real API server (real-cluster facts): who does not probe by a dry run comes too early.
 

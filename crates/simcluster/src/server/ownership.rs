@@ -9,10 +9,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    fields::{Path, drop_leaf, leaves, of_fields_v1, set_leaf, shown, to_fields_v1},
+    fields::{Path, drop_leaf, leaves, set_leaf},
+    fields_v1::{of_fields_v1, shown, to_fields_v1},
     refusal::Refusal,
 };
-use crate::object::{Fields, seconds, set, unset};
+use crate::object::{Fields, put, seconds, set, unset};
 
 /// Who writes, and how.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +116,7 @@ fn write(object: &mut Value, before: &Value, owners: &Owners, writer: &Manager, 
             "fieldsType": "FieldsV1", "fieldsV1": fields,
         });
         if !manager.subresource.is_empty() {
-            entry["subresource"] = manager.subresource.clone().into();
+            put(&mut entry, "subresource", manager.subresource.clone().into());
         }
         entries.push(entry);
     }

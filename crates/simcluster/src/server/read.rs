@@ -13,7 +13,7 @@ use super::{
     selector::Selector,
     store::{Change, Event, Key, Objects, in_kind},
 };
-use crate::object::Fields;
+use crate::object::put;
 
 /// A watch that was asked for.
 #[derive(Debug, Clone)]
@@ -90,9 +90,9 @@ impl Server {
         wanted.truncate(limit);
         let mut metadata = json!({"resourceVersion": version.to_string()});
         if let (true, Some((last, _))) = (rest > 0, wanted.last()) {
-            metadata["continue"] = format!("{version} {}", place(last)).into();
+            put(&mut metadata, "continue", format!("{version} {}", place(last)).into());
             if selector == Selector::default() {
-                metadata["remainingItemCount"] = rest.into();
+                put(&mut metadata, "remainingItemCount", rest.into());
             }
         }
         let items: Vec<Value> = wanted.iter().map(|(_, object)| Value::clone(object)).collect();

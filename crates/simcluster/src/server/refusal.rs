@@ -5,6 +5,8 @@
 
 use serde_json::{Value, json};
 
+use crate::object::put;
+
 /// A request that was refused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
@@ -29,7 +31,7 @@ impl Refusal {
         let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
         let mut details = json!({"name": name, "kind": plural});
         if !group.is_empty() {
-            details["group"] = group.into();
+            put(&mut details, "group", group.into());
         }
         self.details = details;
         self
@@ -194,7 +196,7 @@ impl Refusal {
             "message": self.message, "reason": self.reason, "code": self.code,
         });
         if !self.details.is_null() {
-            status["details"] = self.details.clone();
+            put(&mut status, "details", self.details.clone());
         }
         status
     }

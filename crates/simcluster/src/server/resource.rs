@@ -1,4 +1,4 @@
-//! Which kinds the API server knows: the built-in ones, and those that a CustomResourceDefinition adds. *No client.*
+//! Which kinds the API server knows: the built-in ones, and those that a `CustomResourceDefinition` adds. *No client.*
 //!
 //! A kind of a definition is known exactly as long as the definition is there, as in a real cluster: delete it, and
 //! requests for its objects are answered with 404.
@@ -14,6 +14,7 @@ use crate::object::Fields;
 pub type ResourceName = Arc<str>;
 
 /// One kind of objects.
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts of a kind, each asked for by its name")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resource {
     pub(crate) name: ResourceName,

@@ -10,7 +10,9 @@ use crate::object::Fields;
 /// Drops what the schema does not know, and fills in its defaults.
 pub(crate) fn complete(value: &mut Value, schema: &Value) {
     if let Value::Array(items) = value {
-        items.iter_mut().for_each(|item| complete(item, schema.part("/items")));
+        for item in items {
+            complete(item, schema.part("/items"));
+        }
     }
     let Value::Object(map) = value else { return };
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
@@ -61,8 +63,8 @@ pub(crate) fn misfit(value: &Value, schema: &Value, field: &str) -> Option<(Stri
             if let Some(why) = out_of_bounds(items.len(), schema, "minItems", "maxItems") {
                 return wrong(format!("Invalid value: {field} in body should have {why} items"));
             }
-            let each = items.iter().enumerate();
-            each.filter_map(|(at, item)| misfit(item, schema.part("/items"), &format!("{field}[{at}]"))).next()
+            let mut each = items.iter().enumerate();
+            each.find_map(|(at, item)| misfit(item, schema.part("/items"), &format!("{field}[{at}]")))
         }
         Value::String(text) => out_of_bounds(text.chars().count(), schema, "minLength", "maxLength")
             .and_then(|why| wrong(format!("Invalid value: {text:?}: {field} in body should be {why} chars long"))),
@@ -85,13 +87,11 @@ fn misfit_in_object(map: &Map<String, Value>, schema: &Value, field: &str) -> Op
             return Some((inner(name), "Required value".to_owned()));
         }
     }
-    map.iter()
-        .filter_map(|(name, part)| {
-            let property = schema.get("properties").and_then(|properties| properties.get(name));
-            let property = property.or_else(|| schema.get("additionalProperties").filter(|values| values.is_object()));
-            property.and_then(|property| misfit(part, property, &inner(name)))
-        })
-        .next()
+    map.iter().find_map(|(name, part)| {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        let property = property.or_else(|| schema.get("additionalProperties").filter(|values| values.is_object()));
+        property.and_then(|property| misfit(part, property, &inner(name)))
+    })
 }
 
 fn out_of_bounds(count: usize, schema: &Value, least: &str, most: &str) -> Option<String> {

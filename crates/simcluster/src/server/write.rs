@@ -27,7 +27,7 @@ pub(super) struct Write<'w> {
 }
 
 impl Write<'_> {
-    fn manager(&self) -> Manager {
+    pub(super) fn manager(&self) -> Manager {
         let asked = self.call.option("fieldManager");
         let name = if asked.is_empty() { self.user.rsplit(':').next().unwrap_or_default() } else { asked };
         Manager {
@@ -37,7 +37,7 @@ impl Write<'_> {
         }
     }
 
-    fn key(&self, name: &str) -> Key {
+    pub(super) fn key(&self, name: &str) -> Key {
         Key::new(&self.kind.name, self.call.namespace.as_deref().unwrap_or_default(), name)
     }
 
@@ -201,100 +201,8 @@ impl Server {
         self.change(write, &live, result, true)
     }
 
-    /// The end of every change of an object that is there; `applied` where its owners are noted already.
-    fn change(&mut self, write: &Write<'_>, live: &Arc<Value>, wanted: Value, applied: bool) -> Result<Reply, Refusal> {
-        let name = live.name().to_owned();
-        let version = wanted.text("/metadata/resourceVersion");
-        if !version.is_empty() && version != live.text("/metadata/resourceVersion") {
-            return Err(Refusal::conflict(&write.kind.name, &name));
-        }
-        let owners = wanted.part("/metadata/managedFields").clone();
-        let mut result = if write.call.is_for_status() {
-            let mut result = Value::clone(live);
-            match wanted.get("status") {
-                Some(status) => set(&mut result, "/status", status.clone()),
-                None => drop(unset(&mut result, "/status")),
-            }
-            result
-        } else {
-            self.changed_outside_status(write, live, wanted)?
-        };
-        if applied {
-            set(&mut result, "/metadata/managedFields", owners);
-        }
-        self.fit_schema(write.kind, &mut result)?;
-        kind_rules::on_update(&write.kind.name, live, &result, &self.store)?;
-        if write.kind.counts_generations && !write.call.is_for_status() && spec_differs(live, &result) {
-            let generation = live.number("/metadata/generation").unwrap_or_default() + 1;
-            set(&mut result, "/metadata/generation", generation.into());
-        }
-        if without_owners(live) == without_owners(&result) && (!applied || **live == result) {
-            return Ok(Reply::Object(200, Arc::clone(live)));
-        }
-        self.holds.check(write.now, Verb::Update, &write.kind.name, &result, &self.store)?;
-        if !applied {
-            note_change(live, &mut result, &write.manager(), write.now);
-        }
-        if write.call.is_dry_run() {
-            return Ok(Reply::Object(200, Arc::new(result)));
-        }
-        let key = write.key(&name);
-        let freed = result.is_terminating()
-            && result.items("/metadata/finalizers").is_empty()
-            && result.number("/metadata/deletionGracePeriodSeconds").unwrap_or_default() == 0;
-        if freed {
-            self.store.put(write.now, key.clone(), result);
-            let last = self.store.remove(write.now, &key);
-            return Ok(Reply::Object(200, last.unwrap_or_else(|| Arc::clone(live))));
-        }
-        Ok(Reply::Object(200, self.store.put(write.now, key, result)))
-    }
-
-    /// What a write to the object itself may change: not its identity, and not the status that has its own place.
-    fn changed_outside_status(&self, write: &Write<'_>, live: &Arc<Value>, wanted: Value) -> Result<Value, Refusal> {
-        let mut result = wanted;
-        if !result.uid().is_empty() && result.uid() != live.uid() {
-            let why = format!("Invalid value: {:?}: field is immutable", result.uid());
-            return Err(Refusal::invalid(&write.kind.kind, live.name(), "metadata.uid", &why));
-        }
-        if live.is_terminating() {
-            let old = live.items("/metadata/finalizers");
-            if let Some(new) = result.items("/metadata/finalizers").iter().find(|item| !old.contains(item)) {
-                let why = format!(
-                    "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{{{new}}}"
-                );
-                return Err(Refusal::invalid(&write.kind.kind, live.name(), "metadata.finalizers", &why));
-            }
-        }
-        for field in [
-            "/apiVersion",
-            "/kind",
-            "/metadata/name",
-            "/metadata/namespace",
-            "/metadata/uid",
-            "/metadata/resourceVersion",
-            "/metadata/creationTimestamp",
-            "/metadata/deletionTimestamp",
-            "/metadata/deletionGracePeriodSeconds",
-            "/metadata/generation",
-            "/metadata/managedFields",
-        ] {
-            match live.pointer(field) {
-                Some(value) => set(&mut result, field, value.clone()),
-                None => drop(unset(&mut result, field)),
-            }
-        }
-        if write.kind.has_status {
-            match live.get("status") {
-                Some(status) => set(&mut result, "/status", status.clone()),
-                None => drop(unset(&mut result, "/status")),
-            }
-        }
-        Ok(result)
-    }
-
     /// Custom kinds: defaults, pruning, checks.
-    fn fit_schema(&self, kind: &Resource, object: &mut Value) -> Result<(), Refusal> {
+    pub(super) fn fit_schema(&self, kind: &Resource, object: &mut Value) -> Result<(), Refusal> {
         if !kind.is_custom {
             return Ok(());
         }
@@ -315,21 +223,4 @@ impl Server {
             None => Ok(()),
         }
     }
-}
-
-fn spec_differs(before: &Value, after: &Value) -> bool {
-    let rest = |object: &Value| -> Vec<(String, Value)> {
-        let parts = object.as_object().into_iter().flatten();
-        parts
-            .filter(|(name, _)| !matches!(name.as_str(), "metadata" | "status"))
-            .map(|(name, part)| (name.clone(), part.clone()))
-            .collect()
-    };
-    rest(before) != rest(after)
-}
-
-fn without_owners(object: &Value) -> Value {
-    let mut bare = object.clone();
-    unset(&mut bare, "/metadata/managedFields");
-    bare
 }

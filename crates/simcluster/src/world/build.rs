@@ -11,7 +11,7 @@ use crate::{
         snapshots::{SNAPSHOT_CLASSES, SNAPSHOTS},
         volume_binder::{CLAIMS, CLASSES, VOLUMES},
     },
-    object::{Fields, bytes_of, set},
+    object::{Fields, bytes_of, put, set},
     outside::{Chain, Volume, VolumeContent},
     program::CHAIN_LABEL,
     server::{Call, DEFINITIONS, HOLD_CLAIMS, HOLD_PODS, Key},
@@ -41,7 +41,7 @@ impl World {
         }
         self.namespace("default");
         self.node("node-1");
-        self.storage_class(STANDARD, json!({"allowVolumeExpansion": true}));
+        self.storage_class(STANDARD, &json!({"allowVolumeExpansion": true}));
         self.snapshot_class(STANDARD, "");
     }
 
@@ -65,26 +65,26 @@ impl World {
         self.set_status(
             "nodes",
             &node,
-            json!({
+            &json!({
                 "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
                 "nodeInfo": {"kubeletVersion": "v1.34.4", "containerRuntimeVersion": "containerd://1.6.20"},
             }),
         );
     }
 
-    pub(super) fn set_status(&self, resource: &str, object: &Value, status: Value) {
+    pub(super) fn set_status(&self, resource: &str, object: &Value, status: &Value) {
         let patch = json!({"status": status});
         let call = Call::merge(resource, object.namespace(), object.name(), patch).of_status();
         drop(self.request(STAGE, &call));
     }
 
     /// A storage class; what is given is merged into the plain one (`Immediate`, `Delete`).
-    pub fn storage_class(&self, name: &str, fields: Value) {
+    pub fn storage_class(&self, name: &str, fields: &Value) {
         let mut class = json!({
             "metadata": {"name": name}, "provisioner": DRIVER, "reclaimPolicy": "Delete",
             "volumeBindingMode": "Immediate",
         });
-        json_patch::merge(&mut class, &fields);
+        json_patch::merge(&mut class, fields);
         self.set_up(CLASSES, class);
     }
 
@@ -92,7 +92,7 @@ impl World {
     pub fn snapshot_class(&self, name: &str, simulate: &str) {
         let mut class = json!({"metadata": {"name": name}, "driver": DRIVER, "deletionPolicy": "Delete"});
         if !simulate.is_empty() {
-            class["parameters"] = json!({"simulate": simulate});
+            set(&mut class, "/parameters", json!({"simulate": simulate}));
         }
         self.set_up(SNAPSHOT_CLASSES, class);
     }
@@ -125,19 +125,16 @@ impl World {
     }
 
     /// A StatefulSet of nodes.
-    #[must_use]
     pub fn stateful_set(&self, namespace: &str, name: &str) -> StatefulSetBuilder {
         StatefulSetBuilder::new(self, namespace, name)
     }
 
     /// A CosmosFullNode.
-    #[must_use]
     pub fn cosmos_full_node(&self, namespace: &str, name: &str) -> FullNodeBuilder {
         FullNodeBuilder::new(self, namespace, name)
     }
 
     /// A snapshot.
-    #[must_use]
     pub fn snapshot(&self, namespace: &str, name: &str) -> SnapshotBuilder {
         SnapshotBuilder::new(self, namespace, name)
     }
@@ -158,6 +155,7 @@ impl World {
     }
 
     /// A claim that has long been bound to a volume with something on it; its UID.
+    #[must_use]
     pub fn volume(&self, claim: Value, content: VolumeContent) -> String {
         let size = claim.text("/spec/resources/requests/storage").to_owned();
         let uid = self.change(|_, state| state.server.names.uid());
@@ -239,7 +237,7 @@ fn definition(group: &str, version: &str, plural: &str, kind: &str, namespaced: 
 }
 
 /// The claim of a replica.
-pub(super) fn claim(namespace: &str, name: &str, class: &str, size: &str, labels: Value) -> Value {
+pub(super) fn claim(namespace: &str, name: &str, class: &str, size: &str, labels: &Value) -> Value {
     json!({
         "metadata": {"namespace": namespace, "name": name, "labels": labels},
         "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": class, "resources": {"requests": {"storage": size}}},
@@ -248,5 +246,5 @@ pub(super) fn claim(namespace: &str, name: &str, class: &str, size: &str, labels
 
 /// The label that says which chain a pod's node follows.
 pub(super) fn chain_label(labels: &mut Value, chain: &str) {
-    labels[CHAIN_LABEL] = chain.into();
+    put(labels, CHAIN_LABEL, chain.into());
 }

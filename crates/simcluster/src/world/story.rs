@@ -1,21 +1,21 @@
 //! What happens in a story: damage, crashes, halts, upgrades, people at their keyboards. *No client.*
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Refused, World};
+use super::World;
 use crate::{
     models::volume_binder::{CLAIMS, VOLUMES},
     object::Fields,
-    outside::{Course, Damage, End, Upgrade, VolumeContent},
-    program::{Ailment, Inspection, Program, Report, upgrade_end},
+    outside::{Course, Damage, End, VolumeContent},
+    program::{Ailment, Inspection, Program, Report},
     server::{Call, Key, Refusal, Reply},
     service::lock,
 };
 
 /// Somebody with a `kubectl`.
 pub const HUMAN: &str = "human";
-const KUBELET: &str = "kubelet";
+pub(super) const KUBELET: &str = "kubelet";
 
 impl World {
     /// Sends a request as somebody, past delays and faults, and waits for nothing.
@@ -99,22 +99,22 @@ impl World {
         }
     }
 
-    /// Lets a running container end now; whether it ran.
-    pub fn crash(&self, namespace: &str, pod: &str, container: &str, code: i32, reason: &str, log: &[String]) -> bool {
+    /// Lets a container end now, if it runs.
+    pub fn crash(&self, namespace: &str, pod: &str, container: &str, code: i32, reason: &str, log: &[String]) {
         self.with_process(namespace, pod, container, |now, running| {
             running.run.ends =
                 Some(End { after: now.duration_since(running.started), code, reason: reason.to_owned() });
             log.iter().map(|line| (now, line.clone())).collect()
-        })
+        });
     }
 
-    /// Lets a running node stand still from now on while its process stays up; whether it ran.
-    pub fn get_stuck(&self, namespace: &str, pod: &str, container: &str, log: &[String]) -> bool {
+    /// Lets a running node stand still from now on while its process stays up.
+    pub fn get_stuck(&self, namespace: &str, pod: &str, container: &str, log: &[String]) {
         self.with_process(namespace, pod, container, |now, running| {
             running.run.course = Course::Still;
             running.run.ready_after = None;
             log.iter().map(|line| (now, line.clone())).collect()
-        })
+        });
     }
 
     fn with_process(
@@ -123,18 +123,16 @@ impl World {
         pod: &str,
         container: &str,
         change: impl FnOnce(Timestamp, &mut crate::outside::Running) -> Vec<(Timestamp, String)>,
-    ) -> bool {
+    ) {
         let key = Key::new("pods", namespace, pod);
-        let found = self.change(|now, state| {
-            let uid = state.server.store.get(&key).map(|pod| pod.uid().to_owned())?;
+        self.change(|now, state| {
+            let Some(uid) = state.server.store.get(&key).map(|pod| pod.uid().to_owned()) else { return };
             state.outside.settle(now);
-            let running = state.outside.running.get_mut(&(uid.clone(), container.to_owned()))?;
+            let Some(running) = state.outside.running.get_mut(&(uid.clone(), container.to_owned())) else { return };
             let lines = change(now, running);
             state.server.logs.append(&uid, container, lines);
-            Some(())
         });
         self.look_again(KUBELET, &key);
-        found.is_some()
     }
 
     pub(super) fn look_again(&self, model: &str, key: &Key) {
@@ -189,115 +187,5 @@ impl World {
     /// Puts another program in place of the standard one.
     pub fn run_program(&self, program: Box<dyn Program>) {
         self.change(|_, state| state.outside.program = program);
-    }
-
-    /// The height of a chain now.
-    #[must_use]
-    pub fn chain_height(&self, id: &str) -> u64 {
-        let now = self.now();
-        lock(&self.inner.cluster).state.outside.chains.get(id).map_or(0, |chain| chain.height_at(now))
-    }
-
-    /// The chain makes no more blocks, or goes on.
-    pub fn halt_chain(&self, id: &str, halted: bool) {
-        self.change(|now, state| {
-            state.outside.settle(now);
-            if let Some(chain) = state.outside.chains.get_mut(id) {
-                chain.set_halted(halted, now);
-            }
-        });
-    }
-
-    /// Plans an upgrade: at this height the nodes with an older image stop.
-    pub fn plan_upgrade(&self, id: &str, name: &str, height: u64, image: &str) {
-        let pods = self.change(|now, state| {
-            state.outside.settle(now);
-            let Some(chain) = state.outside.chains.get_mut(id) else { return Vec::new() };
-            chain.upgrades.push(Upgrade { name: name.to_owned(), height, image: image.to_owned() });
-            let chain = chain.clone();
-            let mut stops = Vec::new();
-            for ((pod, container), running) in &mut state.outside.running {
-                let follows = running.run.chain.as_deref() == Some(id) && running.run.course != Course::Still;
-                if let (true, Some((mut end, line))) = (follows, upgrade_end(&chain, running.from, &running.image, now))
-                {
-                    let at = now.checked_add(end.after).unwrap_or(now);
-                    end.after = at.duration_since(running.started);
-                    running.run.ends = Some(end);
-                    stops.push((pod.clone(), container.clone(), at, line));
-                }
-            }
-            for (pod, container, at, line) in &stops {
-                state.server.logs.append(pod, container, [(*at, line.clone())]);
-            }
-            let pods = state.server.store.list("pods", None);
-            pods.filter(|(_, pod)| stops.iter().any(|stop| stop.0 == pod.uid())).map(|(key, _)| key.clone()).collect()
-        });
-        for key in pods {
-            self.look_again(KUBELET, &key);
-        }
-    }
-
-    /// No registry has this image any more, or again.
-    pub fn image_missing(&self, image: &str, missing: bool) {
-        self.change(|_, state| {
-            if missing {
-                state.outside.missing_images.insert(image.to_owned());
-            } else {
-                state.outside.missing_images.remove(image);
-            }
-        });
-    }
-
-    /// A pod's RPC answers nobody, or everybody again.
-    pub fn cut_off(&self, namespace: &str, pod: &str, refused: Option<Refused>) {
-        let key = (namespace.to_owned(), pod.to_owned());
-        self.change(|_, state| match refused {
-            Some(refused) => drop(state.outside.unreachable.insert(key, refused)),
-            None => drop(state.outside.unreachable.remove(&key)),
-        });
-    }
-
-    /// A node is gone from the network (its kubelet does nothing, its condition is `Unknown`), or back.
-    pub fn lose_node(&self, name: &str, lost: bool) {
-        self.change(|_, state| {
-            if lost {
-                state.outside.silent_nodes.insert(name.to_owned());
-            } else {
-                state.outside.silent_nodes.remove(name);
-            }
-        });
-        let (status, reason) = if lost { ("Unknown", "NodeStatusUnknown") } else { ("True", "KubeletReady") };
-        let conditions = json!([{"type": "Ready", "status": status, "reason": reason}]);
-        let node = self.get("nodes", "", name).unwrap_or_default();
-        self.set_status("nodes", &node, json!({"conditions": conditions}));
-    }
-
-    /// A node is restarted: every container on it ends with 255 and is started again.
-    pub fn reboot_node(&self, name: &str) {
-        let pods = self.list("pods", "");
-        for pod in pods.iter().filter(|pod| pod.text("/spec/nodeName") == name) {
-            for container in pod.items("/spec/containers") {
-                self.crash(pod.namespace(), pod.name(), container.text("/name"), 255, "Unknown", &[]);
-            }
-        }
-    }
-}
-
-impl Ailment {
-    /// A crash of a process that prints and exits, one second after its start.
-    #[must_use]
-    pub fn crash(log: &str, code: i32) -> Self {
-        Self::Crash {
-            after: SignedDuration::from_secs(1),
-            log: log.lines().map(str::to_owned).collect(),
-            code,
-            reason: if code == 0 { "Completed" } else { "Error" }.to_owned(),
-        }
-    }
-
-    /// Killed for want of memory, so long after the start.
-    #[must_use]
-    pub fn out_of_memory(after: SignedDuration) -> Self {
-        Self::Crash { after, log: Vec::new(), code: 137, reason: "OOMKilled".to_owned() }
     }
 }

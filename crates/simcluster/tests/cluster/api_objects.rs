@@ -223,11 +223,11 @@ fn what_has_lost_its_owner_goes_and_a_namesake_of_the_owner_does_not_keep_it() {
         let maps = maps(&world);
         let owner = maps.create(&PostParams::default(), &map("owner", &json!({}))).await.expect("made");
         let reference = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}]);
-        let owned = |name: &str| {
+        let child = |name: &str| {
             serde_json::from_value::<ConfigMap>(json!({"metadata": {"name": name, "ownerReferences": reference}}))
                 .expect("a map")
         };
-        maps.create(&PostParams::default(), &owned("child")).await.expect("made");
+        maps.create(&PostParams::default(), &child("child")).await.expect("made");
         world.run_for(secs(5)).await;
         assert!(maps.get_opt("child").await.expect("an answer").is_some());
         maps.delete("owner", &DeleteParams::default()).await.expect("deleted");

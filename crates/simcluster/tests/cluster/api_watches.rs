@@ -126,11 +126,11 @@ fn kubes_watcher_lists_again_after_410() {
             match event {
                 Ok(watcher::Event::Init) => seen.push("list".to_owned()),
                 Ok(watcher::Event::InitApply(map)) => {
-                    seen.push(format!("has {}", map.metadata.name.unwrap_or_default()))
+                    seen.push(format!("has {}", map.metadata.name.unwrap_or_default()));
                 }
                 Ok(watcher::Event::InitDone) => {}
                 Ok(watcher::Event::Apply(map)) => {
-                    seen.push(format!("applied {}", map.metadata.name.unwrap_or_default()))
+                    seen.push(format!("applied {}", map.metadata.name.unwrap_or_default()));
                 }
                 Ok(watcher::Event::Delete(_)) => seen.push("deleted".to_owned()),
                 Err(_) => seen.push("error".to_owned()),

@@ -23,7 +23,7 @@ fn node(world: &World) -> Value {
     world.get(FULL_NODES, "peer", "lab").expect("the full node")
 }
 
-fn hold(world: &World, candidate: Value) -> Result<Value, simcluster::Refusal> {
+fn hold(world: &World, candidate: &Value) -> Result<Value, simcluster::Refusal> {
     let status = json!({"status": {"scheduledSnapshotStatus": {"lb.lab-1": candidate}}});
     world.request(HUMAN, &simcluster::Call::merge(FULL_NODES, "peer", "lab", status).of_status())
 }
@@ -85,8 +85,8 @@ fn a_key_in_the_snapshot_status_takes_the_pod_away_until_it_is_cleared() {
     story(async {
         let world = lab(3, |lab| lab).await;
         let claim = claim_of(&world, "lab-1");
-        assert_eq!(hold(&world, json!({})).expect_err("no pod named").code, 422);
-        hold(&world, json!({"podCandidate": "lab-1", "more": "pruned"})).expect("held");
+        assert_eq!(hold(&world, &json!({})).expect_err("no pod named").code, 422);
+        hold(&world, &json!({"podCandidate": "lab-1", "more": "pruned"})).expect("held");
         assert_eq!(node(&world).part("/status/scheduledSnapshotStatus/lb.lab-1"), &json!({"podCandidate": "lab-1"}));
         world.run_for(secs(20)).await;
         assert!(world.get("pods", "peer", "lab-1").is_none());
@@ -96,7 +96,7 @@ fn a_key_in_the_snapshot_status_takes_the_pod_away_until_it_is_cleared() {
             (claim_of(&world, "lab-1").uid(), at(&claim_of(&world, "lab-1"), "/status/phase")),
             (claim.uid(), "Bound")
         );
-        hold(&world, Value::Null).expect("cleared");
+        hold(&world, &Value::Null).expect("cleared");
         world.run_for(secs(30)).await;
         assert!(world.replica("peer", "lab-1").ready);
     });
@@ -161,7 +161,7 @@ fn a_reserved_volume_wins_over_the_data_source_unless_more_is_asked_for() {
             let reference = json!({"namespace": "peer", "name": "pvc-lab-1", "uid": null, "resourceVersion": null});
             world.edit("persistentvolumes", "", &proven, json!({"spec": {"claimRef": reference}})).expect("reserved");
             world.run_for(secs(2)).await;
-            hold(&world, json!({"podCandidate": "lab-1"})).expect("held");
+            hold(&world, &json!({"podCandidate": "lab-1"})).expect("held");
             world.run_for(secs(20)).await;
             world.delete("persistentvolumeclaims", "peer", "pvc-lab-1").expect("marked");
             world.run_for(secs(20)).await;

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, api::LogParams};
 use simcluster::{Damage, World};
 
-use crate::{osmosis, secs, story};
+use crate::{osmosis, story};
 
 fn pods(world: &World) -> Api<Pod> {
     Api::namespaced(world.plain_client_of("tester"), "cosmos")

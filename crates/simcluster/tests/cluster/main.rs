@@ -1,5 +1,12 @@
 //! The cluster keeps the rules of the real one: those of the API server, and those of each controller as they were seen.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what is shared by tests is test code too"
+)]
+
 mod api_apply;
 mod api_lists;
 mod api_objects;

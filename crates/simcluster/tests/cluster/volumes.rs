@@ -50,7 +50,7 @@ fn which_claims_get_the_reserved_volume_and_which_an_empty_one() {
     ] {
         story(async {
             let world = World::new(1);
-            world.storage_class("other", json!({}));
+            world.storage_class("other", &json!({}));
             let volume = reserved(&world, for_data()).await;
             assert_eq!(phase(&world, &volume), "Available", "{case}");
             let mut wanted = claim("data", "10Gi");
@@ -127,7 +127,7 @@ fn of_two_volumes_reserved_for_one_name_either_may_win() {
 fn a_claim_that_waits_for_its_consumer_sees_a_reservation_at_the_next_resync() {
     story(async {
         let world = World::new(5);
-        world.storage_class("waits", json!({"volumeBindingMode": "WaitForFirstConsumer"}));
+        world.storage_class("waits", &json!({"volumeBindingMode": "WaitForFirstConsumer"}));
         world.namespace("cosmos");
         let mut wanted = claim("data", "10Gi");
         wanted["spec"]["storageClassName"] = "waits".into();
@@ -146,7 +146,7 @@ fn a_consumer_must_be_placed_by_the_scheduler() {
     for (field, value, binds) in [("schedulerName", "default-scheduler", true), ("nodeName", "node-1", false)] {
         story(async {
             let world = World::new(6);
-            world.storage_class("waits", json!({"volumeBindingMode": "WaitForFirstConsumer"}));
+            world.storage_class("waits", &json!({"volumeBindingMode": "WaitForFirstConsumer"}));
             world.namespace("cosmos");
             let mut wanted = claim("data", "1Gi");
             wanted["spec"]["storageClassName"] = "waits".into();
@@ -214,7 +214,7 @@ fn a_claim_stands_as_it_was_made_and_grows_only_where_its_class_can() {
     story(async {
         let world = World::new(9);
         world.namespace("cosmos");
-        world.storage_class("rigid", json!({}));
+        world.storage_class("rigid", &json!({}));
         let mut rigid = claim("rigid", "1Gi");
         rigid["spec"]["storageClassName"] = "rigid".into();
         make(&world, rigid);

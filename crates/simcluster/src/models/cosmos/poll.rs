@@ -10,7 +10,7 @@ use super::{FULL_NODES, ordinals, pod_name};
 use crate::{
     desk::Desk,
     models::{Model, Wake},
-    object::{Fields, seconds},
+    object::{Fields, put, seconds},
     server::{Change, Event, Key, Store},
     world::Refused,
 };
@@ -64,9 +64,9 @@ impl Model for CosmosPoll {
         }
         let mut status = json!({"sync": sync});
         if !heights.is_empty() {
-            status["height"] = heights.into();
+            put(&mut status, "height", heights.into());
         }
-        drop(desk.merge_status(FULL_NODES, &node, status));
+        drop(desk.merge_status(FULL_NODES, &node, &status));
         Some(if silent { WITH_ERRORS } else { AT_REST })
     }
 }

@@ -106,8 +106,8 @@ fn no_image(slot: &mut Slot, object: &Value, desk: &mut Desk<'_>) -> Option<Time
 /// The driver's name of the first claimed volume that a container mounts.
 fn mounted(object: &Value, spec: &Value, desk: &Desk<'_>) -> Option<String> {
     let claim = spec.items("/volumeMounts").iter().find_map(|mount| {
-        let volumes = object.items("/spec/volumes").iter();
-        let volume = volumes.filter(|volume| volume.text("/name") == mount.text("/name")).next()?;
+        let mut volumes = object.items("/spec/volumes").iter();
+        let volume = volumes.find(|volume| volume.text("/name") == mount.text("/name"))?;
         let claim = volume.text("/persistentVolumeClaim/claimName");
         (!claim.is_empty()).then_some(claim)
     })?;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::slot::{Slot, State};
-use crate::object::{Fields, seconds};
+use crate::object::{Fields, put, seconds};
 
 /// The status that the kubelet writes.
 pub(super) fn status(pod: &Value, slots: &[Slot], address: &str, started: Timestamp, now: Timestamp) -> Value {
@@ -23,7 +23,7 @@ pub(super) fn status(pod: &Value, slots: &[Slot], address: &str, started: Timest
         };
         let mut condition = json!({"type": kind, "status": status, "lastTransitionTime": since, "lastProbeTime": null});
         if !is_true && !reason.is_empty() {
-            condition["reason"] = reason.into();
+            put(&mut condition, "reason", reason.into());
         }
         condition
     };

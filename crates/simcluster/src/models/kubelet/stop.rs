@@ -8,7 +8,11 @@ use super::{
     slot::{Dead, State},
     status,
 };
-use crate::{desk::Desk, object::Fields, server::Call};
+use crate::{
+    desk::Desk,
+    object::{Fields, put},
+    server::Call,
+};
 
 /// What is done after the last process: unmounting, the sandbox, the status. A crash-looping pod is gone after 1.4 s.
 const CLEAN_UP: SignedDuration = SignedDuration::from_millis(1100);
@@ -51,8 +55,8 @@ impl Pod {
             return Some(gone.duration_since(now));
         }
         let mut last = status::status(object, &self.slots, &self.address, self.started, now);
-        last["phase"] = status::ended(object, &self.slots).into();
-        drop(desk.merge_status(PODS, object, last));
+        put(&mut last, "phase", status::ended(object, &self.slots).into());
+        drop(desk.merge_status(PODS, object, &last));
         drop(desk.call(&final_delete(object)));
         None
     }

@@ -35,7 +35,7 @@ pub(super) fn look_at(key: &Key, desk: &mut Desk<'_>) -> Option<SignedDuration> 
         return None;
     }
     if volume.text("/status/phase") != phase {
-        drop(desk.merge_status(VOLUMES, &volume, json!({"phase": phase})));
+        drop(desk.merge_status(VOLUMES, &volume, &json!({"phase": phase})));
     }
     if phase == "Released" && volume.text("/spec/persistentVolumeReclaimPolicy") == "Delete" {
         let handle = volume.text("/spec/csi/volumeHandle").to_owned();

@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{STANDARD, World, claim};
-use crate::{models::cosmos::FULL_NODES, object::Fields, outside::VolumeContent};
+use crate::{
+    models::cosmos::FULL_NODES,
+    object::{Fields, set},
+    outside::VolumeContent,
+};
 
 /// What a CosmosFullNode is to be like.
 #[derive(Debug, Clone)]
@@ -45,25 +49,25 @@ impl FullNodeBuilder {
 
     /// The nodes' image; `chain:1` unless said.
     pub fn image(mut self, image: &str) -> Self {
-        self.image = image.to_owned();
+        image.clone_into(&mut self.image);
         self
     }
 
     /// The chain that they follow.
     pub fn chain(mut self, chain: &str) -> Self {
-        self.chain = chain.to_owned();
+        chain.clone_into(&mut self.chain);
         self
     }
 
     /// The size in the template; `1Gi` unless said.
     pub fn size(mut self, size: &str) -> Self {
-        self.size = size.to_owned();
+        size.clone_into(&mut self.size);
         self
     }
 
     /// The claims' storage class.
     pub fn class(mut self, class: &str) -> Self {
-        self.class = class.to_owned();
+        class.clone_into(&mut self.class);
         self
     }
 
@@ -77,13 +81,14 @@ impl FullNodeBuilder {
     pub fn version(mut self, height: u64, image: &str) -> Self {
         let mut versions = self.spec.items("/chain/versions").to_vec();
         versions.push(json!({"height": height, "image": image}));
-        self.spec["chain"]["versions"] = versions.into();
+        set(&mut self.spec, "/chain/versions", versions.into());
         self
     }
 
     /// New claims are made of the newest ready snapshot with this label.
     pub fn auto_data_source(mut self, label: &str, value: &str) -> Self {
-        self.spec["volumeClaimTemplate"]["autoDataSource"] = json!({"volumeSnapshotSelector": {label: value}});
+        let auto = json!({"volumeSnapshotSelector": {label: value}});
+        set(&mut self.spec, "/volumeClaimTemplate/autoDataSource", auto);
         self
     }
 
@@ -112,9 +117,9 @@ impl FullNodeBuilder {
                 "app.kubernetes.io/created-by": "cosmos-operator", "app.kubernetes.io/name": self.name,
                 "app.kubernetes.io/instance": pod, "app.kubernetes.io/component": "CosmosFullNode",
             });
-            let mut claim = claim(&self.namespace, &format!("pvc-{pod}"), &self.class, &self.size, labels);
-            claim["metadata"]["ownerReferences"] = json!([crate::models::owner_reference(&made)]);
-            self.world.volume(claim, VolumeContent::node(&pod, &self.chain, height));
+            let mut claim = claim(&self.namespace, &format!("pvc-{pod}"), &self.class, &self.size, &labels);
+            set(&mut claim, "/metadata/ownerReferences", json!([crate::models::owner_reference(&made)]));
+            drop(self.world.volume(claim, VolumeContent::node(&pod, &self.chain, height)));
         }
     }
 }

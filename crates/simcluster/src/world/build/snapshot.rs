@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{SNAPSHOTS, STANDARD, World};
+use crate::object::put;
 
 /// What a snapshot is to be like.
 #[derive(Debug, Clone)]
@@ -30,19 +31,19 @@ impl SnapshotBuilder {
 
     /// The claim that is copied.
     pub fn of(mut self, claim: &str) -> Self {
-        self.claim = claim.to_owned();
+        claim.clone_into(&mut self.claim);
         self
     }
 
     /// The snapshot class, which says what becomes of it.
     pub fn class(mut self, class: &str) -> Self {
-        self.class = class.to_owned();
+        class.clone_into(&mut self.class);
         self
     }
 
     /// One more label.
     pub fn label(mut self, name: &str, value: &str) -> Self {
-        self.labels[name] = value.into();
+        put(&mut self.labels, name, value.into());
         self
     }
 

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{STANDARD, World, chain_label, claim};
-use crate::outside::{Signing, VolumeContent};
+use crate::{
+    object::{Fields, put},
+    outside::{Signing, VolumeContent},
+};
 
 /// What a StatefulSet is to be like.
 #[derive(Debug, Clone)]
@@ -53,25 +56,25 @@ impl StatefulSetBuilder {
 
     /// The nodes' image; `chain:1` unless said.
     pub fn image(mut self, image: &str) -> Self {
-        self.image = image.to_owned();
+        image.clone_into(&mut self.image);
         self
     }
 
     /// The chain that they follow.
     pub fn chain(mut self, chain: &str) -> Self {
-        self.chain = chain.to_owned();
+        chain.clone_into(&mut self.chain);
         self
     }
 
     /// The size of each claim; `10Gi` unless said.
     pub fn size(mut self, size: &str) -> Self {
-        self.size = size.to_owned();
+        size.clone_into(&mut self.size);
         self
     }
 
     /// The claims' storage class.
     pub fn class(mut self, class: &str) -> Self {
-        self.class = class.to_owned();
+        class.clone_into(&mut self.class);
         self
     }
 
@@ -95,7 +98,7 @@ impl StatefulSetBuilder {
 
     /// One more label on set, pods and claims.
     pub fn label(mut self, name: &str, value: &str) -> Self {
-        self.labels[name] = value.into();
+        put(&mut self.labels, name, value.into());
         self
     }
 
@@ -122,7 +125,7 @@ impl StatefulSetBuilder {
         let mut labels = self.labels.clone();
         chain_label(&mut labels, &self.chain);
         let mounts = json!([{"name": "data", "mountPath": "/data"}]);
-        let template_spec = claim("", "", &self.class, &self.size, json!({}))["spec"].clone();
+        let template_spec = claim("", "", &self.class, &self.size, &json!({})).part("/spec").clone();
         self.world.set_up(
             "statefulsets.apps",
             json!({
@@ -156,7 +159,7 @@ impl StatefulSetBuilder {
         if self.validator {
             content.signing = Some(Signing { height, round: 0, step: 3 });
         }
-        let claim = claim(&self.namespace, &format!("data-{pod}"), &self.class, &self.size, self.labels.clone());
-        self.world.volume(claim, content);
+        let claim = claim(&self.namespace, &format!("data-{pod}"), &self.class, &self.size, &self.labels);
+        drop(self.world.volume(claim, content));
     }
 }
