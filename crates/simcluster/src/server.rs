@@ -87,7 +87,7 @@ impl Server {
 
     /// Reads an HTTP request.
     pub(crate) fn read(&self, parts: &Parts, body: &[u8]) -> Result<Call, Refusal> {
-        http::read(parts, body, &self.registry, &self.store)
+        http::read(parts, body, &self.registry)
     }
 
     /// Does what a request asks for; `stale` is how far behind lists are.
@@ -100,13 +100,13 @@ impl Server {
     ) -> Result<Reply, Refusal> {
         if call.verb == Verb::Discover {
             let path = call.name.as_deref().unwrap_or_default();
-            return Ok(Reply::Object(200, Arc::new(http::discovery(path, &self.registry, &self.store)?)));
+            return Ok(Reply::Object(200, Arc::new(http::discovery(path, &self.registry)?)));
         }
-        let kind = self.registry.named(&self.store, &call.resource).ok_or_else(Refusal::no_such_kind)?;
+        let kind = self.registry.named(&call.resource).ok_or_else(Refusal::no_such_kind)?;
         self.rights.check(user, call)?;
         self.tell_holds();
         let write = Write { now, user, call, kind: &kind };
-        match call.verb {
+        let answer = match call.verb {
             Verb::Get => self.get(call, now),
             Verb::List => self.list(call, &kind, now, stale),
             Verb::Watch => self.watch(call, &kind),
@@ -116,7 +116,17 @@ impl Server {
             Verb::Delete => self.delete(&write),
             Verb::DeleteCollection => self.delete_collection(&write),
             Verb::Discover => Err(Refusal::no_such_kind()),
+        };
+        if call.verb.writes() && &*call.resource == DEFINITIONS {
+            self.registry.learn(&self.store);
         }
+        answer
+    }
+
+    /// Puts an object into the store as it is, past every rule.
+    pub(crate) fn put(&mut self, now: Timestamp, key: Key, object: Value) {
+        self.store.put(now, key, object);
+        self.registry.learn(&self.store);
     }
 
     fn tell_holds(&mut self) {

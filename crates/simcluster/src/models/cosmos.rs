@@ -54,7 +54,8 @@ impl Model for CosmosOperator {
 
     fn wakes(&self, event: &Event, _: &Store) -> Vec<Wake> {
         match &*event.key.resource {
-            FULL_NODES => vec![Wake::after(25, event.key.clone())],
+            // What its own poll writes concerns nobody here.
+            FULL_NODES if concerns_us(event) => vec![Wake::after(25, event.key.clone())],
             "pods" | "persistentvolumeclaims" => owners(&event.object, "CosmosFullNode")
                 // Of its own objects only creation, deletion and the begin of it wake it soon.
                 .filter(|_| event.change != Change::Modified || event.object.is_terminating())
@@ -103,6 +104,20 @@ impl CosmosOperator {
         self.down = Some((now.checked_add(wait).unwrap_or(now), crashes.saturating_add(1)));
         wait
     }
+}
+
+/// Whether more has changed than what the poll writes.
+fn concerns_us(event: &Event) -> bool {
+    let Some(before) = &event.before else { return true };
+    [
+        "/spec",
+        "/metadata/deletionTimestamp",
+        "/metadata/annotations",
+        "/status/scheduledSnapshotStatus",
+        "/status/height",
+    ]
+    .iter()
+    .any(|part| before.pointer(part) != event.object.pointer(part))
 }
 
 /// `lab-0` …, in order.

@@ -41,7 +41,7 @@ impl Server {
             let generation = live.number("/metadata/generation").unwrap_or_default() + 1;
             set(&mut result, "/metadata/generation", generation.into());
         }
-        if without_owners(live) == without_owners(&result) && (!applied || **live == result) {
+        if same_content(live, &result) && (!applied || **live == result) {
             return Ok(Reply::Object(200, Arc::clone(live)));
         }
         self.holds.check(write.now, Verb::Update, &write.kind.name, &result, &self.store)?;
@@ -108,18 +108,21 @@ impl Server {
 }
 
 fn spec_differs(before: &Value, after: &Value) -> bool {
-    let rest = |object: &Value| -> Vec<(String, Value)> {
-        let parts = object.as_object().into_iter().flatten();
-        parts
-            .filter(|(name, _)| !matches!(name.as_str(), "metadata" | "status"))
-            .map(|(name, part)| (name.clone(), part.clone()))
-            .collect()
-    };
-    rest(before) != rest(after)
+    !same_fields(before, after, &["metadata", "status"])
 }
 
-fn without_owners(object: &Value) -> Value {
-    let mut bare = object.clone();
-    unset(&mut bare, "/metadata/managedFields");
-    bare
+/// Whether a write changes anything but who owns what.
+fn same_content(before: &Value, after: &Value) -> bool {
+    same_fields(before, after, &["metadata"])
+        && same_fields(before.part("/metadata"), after.part("/metadata"), &["managedFields"])
+}
+
+/// Whether two objects have the same fields, apart from some.
+fn same_fields(before: &Value, after: &Value, apart_from: &[&str]) -> bool {
+    let fields = |object| {
+        let map: Option<&serde_json::Map<String, Value>> = Value::as_object(object);
+        map.into_iter().flatten().filter(|(name, _)| !apart_from.contains(&name.as_str()))
+    };
+    fields(before).count() == fields(after).count()
+        && fields(before).all(|(name, value)| after.get(name) == Some(value))
 }

@@ -11,11 +11,10 @@ use super::{
     call::{Call, PatchKind, Verb},
     refusal::Refusal,
     resource::{Registry, Resource},
-    store::Store,
 };
 
 /// Reads a request.
-pub(crate) fn read(parts: &Parts, body: &[u8], registry: &Registry, store: &Store) -> Result<Call, Refusal> {
+pub(crate) fn read(parts: &Parts, body: &[u8], registry: &Registry) -> Result<Call, Refusal> {
     let path = parts.uri.path().trim_matches('/');
     let query = query_of(parts.uri.query().unwrap_or_default());
     let steps: Vec<&str> = path.split('/').collect();
@@ -29,7 +28,7 @@ pub(crate) fn read(parts: &Parts, body: &[u8], registry: &Registry, store: &Stor
         rest => (None, rest),
     };
     let [plural, object @ ..] = rest else { return looked_around(path, query) };
-    let kind = registry.at(store, group, version, plural).ok_or_else(Refusal::no_such_kind)?;
+    let kind = registry.at(group, version, plural).ok_or_else(Refusal::no_such_kind)?;
     let (name, subresource) = match object {
         [] => (None, None),
         [name] => (Some(*name), None),
@@ -128,7 +127,7 @@ fn hex(digit: u8) -> Option<u8> {
 }
 
 /// What discovery says: `/version`, `/api`, `/apis`, `/api/v1`, `/apis/GROUP`, `/apis/GROUP/VERSION`.
-pub(crate) fn discovery(path: &str, registry: &Registry, store: &Store) -> Result<Value, Refusal> {
+pub(crate) fn discovery(path: &str, registry: &Registry) -> Result<Value, Refusal> {
     let steps: Vec<&str> = path.split('/').collect();
     match steps.as_slice() {
         ["version"] => Ok(json!({
@@ -136,19 +135,19 @@ pub(crate) fn discovery(path: &str, registry: &Registry, store: &Store) -> Resul
             "buildDate": "2026-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": "linux/amd64",
         })),
         ["api"] => Ok(json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})),
-        ["apis"] => Ok(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups(registry, store)})),
-        ["api", version] => resources(registry, store, "", version),
+        ["apis"] => Ok(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups(registry)})),
+        ["api", version] => resources(registry, "", version),
         ["apis", group] => {
-            groups(registry, store).into_iter().find(|entry| entry["name"] == *group).ok_or_else(Refusal::no_such_kind)
+            groups(registry).into_iter().find(|entry| entry["name"] == *group).ok_or_else(Refusal::no_such_kind)
         }
-        ["apis", group, version] => resources(registry, store, group, version),
+        ["apis", group, version] => resources(registry, group, version),
         _ => Ok(Value::String("ok".to_owned())),
     }
 }
 
-fn groups(registry: &Registry, store: &Store) -> Vec<Value> {
+fn groups(registry: &Registry) -> Vec<Value> {
     let mut groups: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for kind in registry.all(store).filter(|kind| !kind.group.is_empty()) {
+    for kind in registry.all().filter(|kind| !kind.group.is_empty()) {
         groups.entry(kind.group.clone()).or_default().insert(kind.version.clone());
     }
     let entry = |group: &str, version: &str| json!({"groupVersion": format!("{group}/{version}"), "version": version});
@@ -161,8 +160,8 @@ fn groups(registry: &Registry, store: &Store) -> Vec<Value> {
         .collect()
 }
 
-fn resources(registry: &Registry, store: &Store, group: &str, version: &str) -> Result<Value, Refusal> {
-    let kinds: Vec<_> = registry.all(store).filter(|kind| kind.group == group && kind.version == version).collect();
+fn resources(registry: &Registry, group: &str, version: &str) -> Result<Value, Refusal> {
+    let kinds: Vec<_> = registry.all().filter(|kind| kind.group == group && kind.version == version).collect();
     let first: &Resource = kinds.first().ok_or_else(Refusal::no_such_kind)?;
     let listing: Vec<Value> = kinds.iter().flat_map(|kind| kind.discovery()).collect();
     Ok(json!({
@@ -176,7 +175,7 @@ mod tests {
 
     fn call(method: &str, uri: &str) -> Result<Call, Refusal> {
         let (parts, ()) = http::Request::builder().method(method).uri(uri).body(()).expect("a request").into_parts();
-        read(&parts, b"", &Registry::new(), &Store::new())
+        read(&parts, b"", &Registry::new())
     }
 
     #[test]

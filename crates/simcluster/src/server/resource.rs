@@ -109,10 +109,11 @@ const BUILT_IN: [Row; 25] = [
     ("storage.k8s.io", "v1", "volumeattributesclasses", "VolumeAttributesClass", false, false, false),
 ];
 
-/// The built-in kinds.
+/// The kinds that are served.
 #[derive(Debug)]
 pub(crate) struct Registry {
     built_in: Vec<Arc<Resource>>,
+    defined: Vec<Arc<Resource>>,
 }
 
 impl Registry {
@@ -130,24 +131,28 @@ impl Registry {
                 is_custom: false,
             })
         });
-        Self { built_in: built_in.collect() }
+        Self { built_in: built_in.collect(), defined: Vec::new() }
+    }
+
+    /// Takes over the definitions that are there; to be called when one has changed.
+    pub(crate) fn learn(&mut self, store: &Store) {
+        let defined = store.list(DEFINITIONS, None).filter(|(_, definition)| !definition.is_terminating());
+        self.defined = defined.filter_map(|(_, definition)| defined_kind(definition)).collect();
     }
 
     /// The kind at `/apis/GROUP/VERSION/…/PLURAL`.
-    pub(crate) fn at(&self, store: &Store, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
-        self.all(store).find(|kind| kind.group == group && kind.version == version && kind.plural == plural)
+    pub(crate) fn at(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
+        self.all().find(|kind| kind.group == group && kind.version == version && kind.plural == plural).cloned()
     }
 
     /// The kind of that name.
-    pub(crate) fn named(&self, store: &Store, name: &str) -> Option<Arc<Resource>> {
-        let built_in = self.built_in.iter().find(|kind| &*kind.name == name).cloned();
-        built_in.or_else(|| self.all(store).find(|kind| &*kind.name == name))
+    pub(crate) fn named(&self, name: &str) -> Option<Arc<Resource>> {
+        self.all().find(|kind| &*kind.name == name).cloned()
     }
 
     /// Every kind that is served now.
-    pub(crate) fn all<'s>(&'s self, store: &'s Store) -> impl Iterator<Item = Arc<Resource>> + 's {
-        let defined = store.list(DEFINITIONS, None).filter(|(_, definition)| !definition.is_terminating());
-        self.built_in.iter().cloned().chain(defined.filter_map(|(_, definition)| defined_kind(definition)))
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.built_in.iter().chain(&self.defined)
     }
 }
 

@@ -150,7 +150,7 @@ impl World {
                 set(&mut object, "/metadata/creationTimestamp", crate::object::seconds(now));
             }
             let key = Key::new(resource, object.namespace(), object.name());
-            state.server.store.put(now, key, object);
+            state.server.put(now, key, object);
         });
     }
 
