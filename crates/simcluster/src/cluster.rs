@@ -58,6 +58,8 @@ pub(crate) struct State {
     pub(crate) outside: Outside,
     pub(crate) faults: FaultPlan,
     pub(crate) random: Rng,
+    /// Until when nobody from outside reaches the API server.
+    pub(crate) away_until: Option<Timestamp>,
     trace: Vec<Entry>,
     /// By user, how many requests there were.
     counts: BTreeMap<String, u64>,
@@ -98,11 +100,17 @@ impl State {
             outside: Outside::default(),
             faults: FaultPlan::default(),
             random: Rng::with_seed(seed),
+            away_until: None,
             trace: Vec::new(),
             counts: BTreeMap::new(),
             observers: Vec::new(),
             observed: 0,
         }
+    }
+
+    /// Whether the API server is out of reach.
+    pub(crate) fn is_away(&self, now: Timestamp) -> bool {
+        self.away_until.is_some_and(|until| now < until)
     }
 
     /// Begins the record of a request.

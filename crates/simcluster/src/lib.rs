@@ -73,5 +73,6 @@ pub use program::{Ailment, Inspection, Program, Report, Start};
 pub use server::{Call, Change, Event, Key, PatchKind, Refusal, ResourceName, Verb};
 pub use trace::Entry;
 pub use world::{
-    Ended, FullNodeBuilder, HUMAN, OPERATOR, Refused, Replica, SnapshotBuilder, StatefulSetBuilder, World, simulate,
+    Ended, FullNodeBuilder, HUMAN, OPERATOR, Refused, Replica, SnapshotBuilder, StatefulSetBuilder, Which, World,
+    simulate,
 };

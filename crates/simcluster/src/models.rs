@@ -60,6 +60,7 @@ pub(crate) fn all() -> Vec<Box<dyn Model>> {
         Box::<stateful_set::StatefulSets>::default(),
         Box::<cosmos::CosmosOperator>::default(),
         Box::<cosmos::CosmosPoll>::default(),
+        Box::<cosmos::ScheduledSnapshots>::default(),
         Box::<jobs::Jobs>::default(),
         Box::<volume_binder::VolumeBinder>::default(),
         Box::<protection::ClaimProtection>::default(),

@@ -5,7 +5,7 @@
 
 use std::{
     convert::Infallible,
-    fmt,
+    fmt, io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -53,7 +53,9 @@ pub(crate) fn lock(cluster: &Mutex<Cluster>) -> MutexGuard<'_, Cluster> {
 
 impl Door {
     /// Answers one request.
-    pub(crate) async fn answer(self, request: Request<kube::client::Body>) -> Result<Response<Body>, Infallible> {
+    ///
+    /// An error is a connection that was refused: the API server is away.
+    pub(crate) async fn answer(self, request: Request<kube::client::Body>) -> io::Result<Response<Body>> {
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let read = lock(&self.cluster).state.server.read(&parts, &bytes);
@@ -63,6 +65,9 @@ impl Door {
         };
         let (there, back) = self.delays();
         sleep(there).await;
+        if lock(&self.cluster).state.is_away(self.clock.now()) {
+            return Err(io::Error::new(io::ErrorKind::ConnectionRefused, "the API server is away"));
+        }
         let response = self.take(&call).await;
         sleep(back).await;
         Ok(response)
@@ -184,10 +189,10 @@ impl Door {
 
 impl tower::Service<Request<kube::client::Body>> for Door {
     type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Response<Body>>>;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<io::Result<()>> {
         std::task::Poll::Ready(Ok(()))
     }
 

@@ -86,8 +86,12 @@ impl Position {
         loop {
             let changed = Arc::clone(&lock(&self.cluster).changed);
             let news = changed.notified();
-            self.catch_up();
             let now = self.clock.now();
+            if lock(&self.cluster).state.is_away(now) {
+                // The connection breaks without a word.
+                return None;
+            }
+            self.catch_up();
             if self.waiting.front().is_some_and(|waiting| waiting.at <= now) {
                 return self.waiting.pop_front().map(|waiting| line(waiting.what, &waiting.object));
             }

@@ -23,12 +23,12 @@ use tokio::{
     task::JoinHandle,
     time::{sleep, timeout_at},
 };
-use tower::{Layer, retry::RetryLayer};
+use tower::{BoxError, Layer, retry::RetryLayer};
 
 pub(crate) use self::look::status_of;
 pub use self::story::HUMAN;
 pub use self::{
-    build::{FullNodeBuilder, SnapshotBuilder, StatefulSetBuilder},
+    build::{FullNodeBuilder, SnapshotBuilder, StatefulSetBuilder, Which},
     look::{Refused, Replica},
 };
 use crate::{
@@ -150,8 +150,8 @@ impl World {
     /// A client for anybody, with the retries of production (429, 503 and 504, three times).
     #[must_use]
     pub fn client_of(&self, user: &str) -> kube::Client {
-        let service = RetryLayer::new(RetryPolicy::default())
-            .layer(tower::util::MapErr::new(self.door(user), |never| match never {}));
+        let service =
+            RetryLayer::new(RetryPolicy::default()).layer(tower::util::MapErr::new(self.door(user), BoxError::from));
         kube::Client::new(service, "default")
     }
 
@@ -198,6 +198,13 @@ impl World {
     /// Lets watches go wrong: the first `times` that fit.
     pub fn fail_watches(&self, requests: Requests, fault: WatchFault, times: u32) {
         lock(&self.inner.cluster).state.faults.add_for_watches(requests, fault, times);
+    }
+
+    /// Nobody from outside reaches the API server for that long; watches break. The controllers go on.
+    pub fn cut_off_api_server(&self, time: Duration) {
+        let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
+        self.change(|now, state| state.away_until = now.checked_add(time).ok());
+        lock(&self.inner.cluster).changed.notify_waiters();
     }
 
     /// Forgets the history of the store, so that older watches and lists are answered with 410.

@@ -8,13 +8,14 @@
 mod claims;
 mod pods;
 mod poll;
+mod scheduled;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-pub(crate) use self::poll::CosmosPoll;
+pub(crate) use self::{poll::CosmosPoll, scheduled::ScheduledSnapshots};
 use super::{Model, Wake, stateful_set::owners};
 use crate::{
     desk::Desk,

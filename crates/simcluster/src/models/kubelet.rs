@@ -7,6 +7,7 @@
 
 mod back_off;
 mod container;
+mod resume;
 mod slot;
 mod start;
 mod status;
@@ -126,14 +127,19 @@ impl Kubelet {
         };
         let mut slots = named("/spec/initContainers", true);
         slots.extend(named("/spec/containers", false));
+        for slot in &mut slots {
+            resume::take_up(slot, object, desk);
+        }
         self.addresses += 1;
         let set_up = SignedDuration::from_millis(desk.random().i64(700..=1200));
+        let known = object.text("/status/podIP");
+        let address = format!("10.244.{}.{}", self.addresses / 250, self.addresses % 250 + 1);
         let pod = Pod {
             uid: object.uid().to_owned(),
             slots,
-            started: desk.now,
-            address: format!("10.244.{}.{}", self.addresses / 250, self.addresses % 250 + 1),
-            set_up_at: desk.now.checked_add(set_up).unwrap_or(desk.now),
+            started: object.time("/status/startTime").unwrap_or(desk.now),
+            address: if known.is_empty() { address } else { known.to_owned() },
+            set_up_at: if known.is_empty() { desk.now.checked_add(set_up).unwrap_or(desk.now) } else { desk.now },
             ended: None,
             next_probe: None,
         };

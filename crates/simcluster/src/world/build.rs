@@ -14,7 +14,7 @@ use crate::{
     object::{Fields, bytes_of, put, set},
     outside::{Chain, Volume, VolumeContent},
     program::CHAIN_LABEL,
-    server::{Call, DEFINITIONS, HOLD_CLAIMS, HOLD_PODS, Key},
+    server::{Call, DEFINITIONS, HOLD_CLAIMS, HOLD_PODS, Key, Output},
 };
 
 mod full_node;
@@ -22,6 +22,15 @@ mod snapshot;
 mod stateful_set;
 
 pub use self::{full_node::FullNodeBuilder, snapshot::SnapshotBuilder, stateful_set::StatefulSetBuilder};
+
+/// Which of a container's logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Of the container that runs, or that ended last.
+    Current,
+    /// Of the one before.
+    Previous,
+}
 
 /// Whoever sets the stage.
 pub(super) const STAGE: &str = "stage";
@@ -151,6 +160,23 @@ impl World {
             }
             let key = Key::new(resource, object.namespace(), object.name());
             state.server.put(now, key, object);
+        });
+    }
+
+    /// What a container of a pod that is there has printed before the world began: the one before the present one, or the
+    /// present one.
+    pub fn put_log(&self, namespace: &str, pod: &str, container: &str, which: Which, text: &str) {
+        let Some(object) = self.get("pods", namespace, pod) else { return };
+        let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
+        let mut statuses = lists.iter().flat_map(|list| object.items(list));
+        let Some(status) = statuses.find(|status| status.text("/name") == container) else { return };
+        let id = match which {
+            Which::Previous => status.text("/lastState/terminated/containerID"),
+            Which::Current => status.text("/containerID"),
+        };
+        self.change(|now, state| {
+            let lines = text.lines().map(|line| (now, line.to_owned())).collect();
+            state.server.logs.start(object.uid(), container, Output { id: id.to_owned(), lines });
         });
     }
 

@@ -219,3 +219,39 @@ fn one_broken_replica_blocks_a_rollout() {
         assert_eq!(world.replica("peer", "lab-0").pod, before);
     });
 }
+
+fn schedule(world: &World, class: &str) {
+    let plan = json!({"metadata": {"namespace": "peer", "name": "nightly"}, "spec": {
+        "fullNodeRef": {"name": "lab"}, "schedule": "*/30 * * * *", "deletePod": true, "volumeSnapshotClassName": class}});
+    let call = simcluster::Call::create("scheduledvolumesnapshots.cosmos.strange.love", plan);
+    world.request(HUMAN, &call).expect("made");
+}
+
+#[test]
+fn a_scheduled_snapshot_takes_a_pod_away_and_brings_it_back() {
+    story(async {
+        let world = lab(10, |lab| lab).await;
+        schedule(&world, "standard");
+        let away = world.run_until(secs(3_600), |world| world.get("pods", "peer", "lab-0").is_none()).await;
+        assert!(away, "the lowest replica in sync");
+        let held = node(&world).part("/status/scheduledSnapshotStatus").to_string();
+        assert_eq!(held, "{\"peer.nightly.v1alpha1.cosmos.strange.love\":{\"podCandidate\":\"lab-0\"}}");
+        world.run_for(secs(120)).await;
+        assert!(world.replica("peer", "lab-0").ready);
+        let taken = world.list("volumesnapshots.snapshot.storage.k8s.io", "peer");
+        assert_eq!(taken.len(), 1);
+        assert!(taken[0].is_true("/status/readyToUse") && taken[0].label("cosmos.strange.love/source") == "nightly");
+    });
+}
+
+#[test]
+fn a_scheduled_snapshot_that_never_gets_ready_keeps_its_pod_away() {
+    story(async {
+        let world = lab(11, |lab| lab).await;
+        world.snapshot_class("never", "never");
+        schedule(&world, "never");
+        world.run_for(secs(6 * 3_600)).await;
+        assert!(world.get("pods", "peer", "lab-0").is_none());
+        assert!(world.replica("peer", "lab-1").ready && world.replica("peer", "lab-2").ready);
+    });
+}

@@ -1,5 +1,6 @@
 //! Faults: what the client sees, what was done, and what the trace says of it.
 
+use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Error,
@@ -144,5 +145,22 @@ fn observers_see_every_request_and_every_event_with_the_store_behind_them() {
             ["create 201 true", "Added true", "get 200 true", "create 409 true"]
         );
         assert_eq!(world.writes_of(TESTER).len(), 2);
+    });
+}
+
+#[test]
+fn an_api_server_that_is_away_refuses_connections_and_breaks_watches_while_the_cluster_goes_on() {
+    story(async {
+        let world = World::new(1);
+        let maps = maps(&world);
+        maps.create(&PostParams::default(), &map("a")).await.expect("made");
+        let mut watch = maps.watch(&kube::api::WatchParams::default(), "0").await.expect("a watch").boxed();
+        assert!(watch.try_next().await.expect("an event").is_some());
+        world.cut_off_api_server(secs(3_600));
+        assert!(watch.try_next().await.expect("no error").is_none(), "the connection has ended");
+        let refused = maps.get("a").await.expect_err("nobody answers");
+        assert!(matches!(refused, Error::Service(_)), "{refused:?}");
+        world.run_for(secs(3_600)).await;
+        assert!(maps.get("a").await.is_ok());
     });
 }

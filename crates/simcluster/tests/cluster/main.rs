@@ -17,6 +17,8 @@ mod hold;
 mod jobs;
 mod kubelet;
 mod logs;
+mod middle;
+mod nodes;
 mod snapshots;
 mod stateful_set;
 mod swap;
