@@ -1,6 +1,8 @@
 //! What happens in a story: damage, crashes, halts, upgrades, people at their keyboards. *No client.*
 
-use jiff::Timestamp;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::World;
@@ -114,6 +116,14 @@ impl World {
             running.run.course = Course::Still;
             running.run.ready_after = None;
             log.iter().map(|line| (now, line.clone())).collect()
+        });
+    }
+
+    /// Lets a running container take that long to stop when it is told to; longer than its grace period means 137.
+    pub fn stop_takes(&self, namespace: &str, pod: &str, container: &str, time: Duration) {
+        self.with_process(namespace, pod, container, |_, running| {
+            running.run.stop.after = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
+            Vec::new()
         });
     }
 

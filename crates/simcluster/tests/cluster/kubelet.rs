@@ -91,17 +91,51 @@ fn a_pod_is_stopped_within_its_grace_period_and_says_how_it_ended() {
 }
 
 #[test]
-fn a_pod_deleted_by_force_writes_on_beside_its_successor() {
+fn a_pod_deleted_by_force_writes_on_after_its_object_is_gone() {
     story(async {
         let world = osmosis(5).await;
-        let uid = world.replica("cosmos", "osmo-2").pod.expect("a pod");
         world.edit("statefulsets.apps", "cosmos", "osmo", json!({"spec": {"replicas": 2}})).expect("no successor");
+        world.stop_takes("cosmos", "osmo-2", "node", secs(300));
         world.delete_by_force("cosmos", "osmo-2").expect("gone");
         assert!(world.get("pods", "cosmos", "osmo-2").is_none());
-        let before = world.content("cosmos", "data-osmo-2").expect("a volume").height();
+        let height = |world: &World| world.content("cosmos", "data-osmo-2").expect("a volume").height();
+        let before = height(&world);
         world.run_for(secs(60)).await;
-        let after = world.content("cosmos", "data-osmo-2").expect("a volume").height();
-        assert!(!uid.is_empty() && after >= before, "{before} {after}");
+        let after = height(&world);
+        assert!((before + 5..=before + 7).contains(&after), "for the whole grace period: {before} {after}");
+        world.run_for(secs(300)).await;
+        assert_eq!(height(&world), after, "and no longer");
+    });
+}
+
+#[test]
+fn a_process_that_does_not_stop_in_time_is_killed() {
+    story(async {
+        let world = osmosis(11).await;
+        world.stop_takes("cosmos", "osmo-2", "node", secs(300));
+        let ends = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let seen = std::sync::Arc::clone(&ends);
+        world.observe(Box::new(move |what, _| {
+            if let simcluster::Seen::Event(event) = what
+                && event.change == simcluster::Change::Deleted
+                && event.key.name == "osmo-2"
+            {
+                let code = event.object.number("/status/containerStatuses/0/state/terminated/exitCode");
+                seen.lock().expect("no panic").push((event.object.text("/status/phase").to_owned(), code));
+            }
+        }));
+        let begin = world.now();
+        world.delete("pods", "cosmos", "osmo-2").expect("marked");
+        let gone = world
+            .run_until(secs(120), |world| world.get("pods", "cosmos", "osmo-2").is_none_or(|pod| !pod.is_terminating()))
+            .await;
+        let lasted = world.now().duration_since(begin).as_secs();
+        assert!(gone && (30..=33).contains(&lasted), "{lasted} s");
+        assert_eq!(
+            *ends.lock().expect("no panic"),
+            [("Failed".to_owned(), Some(137))],
+            "the last word tells a real end"
+        );
     });
 }
 

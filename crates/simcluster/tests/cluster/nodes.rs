@@ -40,7 +40,7 @@ fn pods_go_where_affinity_and_cordons_let_them() {
 }
 
 #[test]
-fn a_pod_of_a_lost_node_hangs_and_its_volume_is_not_given_to_another_node() {
+fn a_pod_of_a_lost_node_hangs_until_the_node_is_back() {
     story(async {
         let world = osmosis(2).await;
         world.node("node-2");
@@ -52,5 +52,22 @@ fn a_pod_of_a_lost_node_hangs_and_its_volume_is_not_given_to_another_node() {
         world.lose_node("node-1", false);
         world.run_for(secs(120)).await;
         assert!(world.replica("cosmos", "osmo-2").ready);
+    });
+}
+
+#[test]
+fn a_volume_is_on_one_node_at_a_time() {
+    story(async {
+        let world = osmosis(3).await;
+        world.node("node-2");
+        let second = json!({
+            "nodeSelector": {"kubernetes.io/hostname": "node-2"},
+            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data-osmo-1"}}],
+        });
+        world.request(HUMAN, &Call::create("pods", pod("second", &second))).expect("made");
+        world.run_for(secs(120)).await;
+        assert!(node_of(&world, "second") == "node-2" && !world.replica("cosmos", "second").ready);
+        let events = world.list("events", "cosmos");
+        assert!(events.iter().any(|event| at(event, "/message").contains("Multi-Attach error")), "{events:?}");
     });
 }

@@ -1,4 +1,4 @@
-//! cosmos-operator's ScheduledVolumeSnapshot controller. *Client `cosmos-operator-snapshots`.*
+//! The controller of `ScheduledVolumeSnapshot` objects in cosmos-operator. *Client `cosmos-operator-snapshots`.*
 //!
 //! Takes a pod away by a key of its own in `status.scheduledSnapshotStatus`, copies its claim, and lets it come back. No
 //! time limit: a snapshot that never gets ready keeps the pod away for good. The schedule is read as every so many
