@@ -5,20 +5,16 @@ use std::sync::Arc;
 
 use chainstore::{DataDir, Depth, Meter, Options, Silent, find, inspect, masked_crc32c, open};
 
-/// A database directory of a healthy, empty goleveldb; targets replace its files.
+/// A database directory of a healthy, empty database; targets replace its files.
 pub struct Sandbox {
     home: tempfile::TempDir,
     dir: PathBuf,
 }
 
 impl Default for Sandbox {
+    /// Of goleveldb.
     fn default() -> Self {
-        let memory = Path::new("/dev/shm");
-        let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        let home = home.expect("a temporary directory");
-        let dir = home.path().join("state.db");
-        std::fs::create_dir(&dir).expect("a directory in it");
-        let sandbox = Self { home, dir };
+        let sandbox = Self::empty();
         sandbox.put("CURRENT", b"MANIFEST-000001\n");
         sandbox.put("MANIFEST-000001", &log(&manifest(&[])));
         sandbox.put("000002.log", b"");
@@ -27,6 +23,27 @@ impl Default for Sandbox {
 }
 
 impl Sandbox {
+    /// Of Pebble, at the newest format that is read.
+    #[must_use]
+    pub fn pebble() -> Self {
+        let sandbox = Self::empty();
+        sandbox.put("marker.format-version.000001.013", b"");
+        sandbox.put("marker.manifest.000001.MANIFEST-000001", b"");
+        sandbox.put("OPTIONS-000003", b"[Version]\n  pebble_version=0.1\n[Options]\n  strict_wal_tail=true\n");
+        sandbox.put("MANIFEST-000001", &log(&manifest(&[])));
+        sandbox.put("000002.log", b"");
+        sandbox
+    }
+
+    fn empty() -> Self {
+        let memory = Path::new("/dev/shm");
+        let home = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let home = home.expect("a temporary directory");
+        let dir = home.path().join("state.db");
+        std::fs::create_dir(&dir).expect("a directory in it");
+        Self { home, dir }
+    }
+
     /// Replaces a file.
     pub fn put(&self, name: &str, content: &[u8]) {
         std::fs::write(self.dir.join(name), content).expect("a file");
@@ -68,8 +85,20 @@ pub fn manifest(more: &[u8]) -> Vec<u8> {
 /// One record, framed and sealed.
 #[must_use]
 pub fn log(record: &[u8]) -> Vec<u8> {
+    framed(record, None)
+}
+
+/// One record of a log whose chunks carry its number.
+#[must_use]
+pub fn numbered_log(record: &[u8], number: u32) -> Vec<u8> {
+    framed(record, Some(number))
+}
+
+fn framed(record: &[u8], number: Option<u32>) -> Vec<u8> {
     let mut out = Vec::new();
-    let pieces = record.chunks(32_768 - 7);
+    let number = number.map(u32::to_le_bytes);
+    let number = number.as_ref().map_or(&[][..], |bytes| &bytes[..]);
+    let pieces = record.chunks(32_768 - 7 - number.len());
     let count = pieces.len();
     for (n, piece) in pieces.enumerate() {
         let kind = match (n == 0, n + 1 == count) {
@@ -78,7 +107,8 @@ pub fn log(record: &[u8]) -> Vec<u8> {
             (false, false) => 3,
             (false, true) => 4,
         };
-        let covered = [&[kind], piece].concat();
+        let kind = if number.is_empty() { kind } else { kind + 4 };
+        let covered = [&[kind], number, piece].concat();
         out.extend_from_slice(&masked_crc32c(&covered).to_le_bytes());
         out.extend_from_slice(&u16::try_from(piece.len()).expect("a piece is short").to_le_bytes());
         out.extend_from_slice(&covered);

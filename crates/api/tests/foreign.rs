@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use api::{CosmosFullNode, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent};
 
-fn bundle(file: &str) -> String {
+fn bundle(file: &str) -> std::io::Result<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(file);
-    std::fs::read_to_string(&path).expect(file)
+    std::fs::read_to_string(path)
 }
 
 #[test]
 fn a_real_full_node() {
     let node: CosmosFullNode =
-        serde_saphyr::from_str(&bundle("cosmosfullnode-state-db/objects/cr-crashloop-node.yaml")).expect("read");
+        serde_saphyr::from_str(&bundle("cosmosfullnode-state-db/objects/cr-crashloop-node.yaml").expect("a bundle"))
+            .expect("read");
     assert_eq!(node.spec.replicas, Some(3));
     assert_eq!(node.spec.chain.chain_id.as_deref(), Some("lab-peer"));
     let status = node.status.expect("a status");
@@ -24,7 +25,8 @@ fn a_real_full_node() {
 #[test]
 fn a_real_snapshot() {
     let snapshot: VolumeSnapshot =
-        serde_saphyr::from_str(&bundle("cosmosfullnode-state-db/objects/vs-s1-lab-1.yaml")).expect("read");
+        serde_saphyr::from_str(&bundle("cosmosfullnode-state-db/objects/vs-s1-lab-1.yaml").expect("a bundle"))
+            .expect("read");
     assert_eq!(snapshot.spec.source.persistent_volume_claim_name.as_deref(), Some("pvc-lab-1"));
     let status = snapshot.status.expect("a status");
     assert_eq!(status.ready_to_use, Some(true));

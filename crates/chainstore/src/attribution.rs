@@ -15,6 +15,9 @@ const POLYNOMIAL: u32 = 0x82f6_3b78;
 /// No flip is sought in more bytes than this: a false match becomes likely (one in 500 at 1 MiB), and the search slow.
 const FLIP_SEARCH_BYTES: usize = 1 << 20;
 
+/// The same where each flip costs a whole sum: some half a gigabyte is summed at most.
+const HASHED_FLIP_SEARCH_BYTES: usize = 8 << 10;
+
 /// Fewer bytes than this say nothing about whose they are.
 const SHORTEST_PAGE: u64 = 512;
 
@@ -68,6 +71,38 @@ pub(crate) fn of_crc_block(dir: &DataDir, file: &DataFile, bad: &BadBlock<'_>) -
             let byte = covered.len() as u64 + u64::from(bit / 8);
             let bit = u8::try_from(bit % 8).unwrap_or_default();
             return Attribution::SingleBitFlip { offset: bad.offset.saturating_add(byte), bit };
+        }
+    }
+    of_pages(dir, file, bad.offset, bad.bytes.len() as u64)
+}
+
+/// Attributes a block whose checksum is no CRC: every flip costs a whole sum, so only short blocks are searched.
+pub(crate) fn of_hashed_block(
+    dir: &DataDir,
+    file: &DataFile,
+    bad: &BadBlock<'_>,
+    sum: impl Fn(&[u8]) -> u32,
+) -> Attribution {
+    if let Some((covered, stored)) = bad.bytes.split_last_chunk::<4>() {
+        let stored = u32::from_le_bytes(*stored);
+        let flip =
+            |byte: usize, bit: u8| Attribution::SingleBitFlip { offset: bad.offset.saturating_add(byte as u64), bit };
+        let differs = stored ^ sum(covered);
+        if differs.is_power_of_two() {
+            let bit = differs.trailing_zeros();
+            let byte = covered.len().saturating_add(usize::try_from(bit / 8).unwrap_or_default());
+            return flip(byte, u8::try_from(bit % 8).unwrap_or_default());
+        }
+        let mut probe = covered.to_vec();
+        for byte in 0..if covered.len() > HASHED_FLIP_SEARCH_BYTES { 0 } else { covered.len() } {
+            for bit in 0..8_u8 {
+                let toggle = |probe: &mut Vec<u8>| probe.get_mut(byte).into_iter().for_each(|b| *b ^= 1 << bit);
+                toggle(&mut probe);
+                if sum(&probe) == stored {
+                    return flip(byte, bit);
+                }
+                toggle(&mut probe);
+            }
         }
     }
     of_pages(dir, file, bad.offset, bad.bytes.len() as u64)

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::files::{DataDir, EntryKind, FileEntry};
+use crate::pebble::is_pebble;
 
 /// A storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +87,7 @@ const HEAD_BYTES: u64 = 4096;
 #[must_use]
 pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     let mut found = Detection::default();
-    let mut leveldb_table = None;
+    let (mut leveldb_table, mut sorted_table, mut options) = (None, None, None);
     let mut manifest = None;
     let mut log = None;
     for entry in entries {
@@ -99,9 +100,10 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
             found.data(Engine::Pebble, name);
         } else if name.starts_with("OPTIONS-") {
             match head(dir, name) {
-                Some(text) if text.contains("pebble_version") => found.data(Engine::Pebble, name),
                 Some(text) if text.contains("RocksDB option file") => found.data(Engine::RocksDb, name),
-                _ => {}
+                Some(text) if is_pebble(&text) => found.data(Engine::Pebble, name),
+                // RocksDB always has IDENTITY or LOG beside it, by which it is known.
+                _ => options = options.or(Some(name)),
             }
         } else if name == "IDENTITY" {
             found.data(Engine::RocksDb, name);
@@ -111,6 +113,8 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
             found.data(Engine::Sqlite, name);
         } else if extension == Some("ldb") {
             leveldb_table = leveldb_table.or(Some(name));
+        } else if extension == Some("sst") {
+            sorted_table = sorted_table.or(Some(name));
         } else if name.starts_with("MANIFEST-") || name == "CURRENT" {
             manifest = manifest.or(Some(name));
         } else if name == "LOG" || (name == "LOG.old" && log.is_none()) {
@@ -120,6 +124,14 @@ pub fn detect(dir: &DataDir, entries: &[FileEntry]) -> Detection {
     let writer = log.and_then(|name| head(dir, name).map(|text| (name, log_writer(&text))));
     if let Some((name, Some(Engine::RocksDb))) = writer {
         found.data(Engine::RocksDb, name);
+    }
+    // LevelDB has no OPTIONS; and where there are tables but no LOG, it is not a LevelDB that wrote them.
+    let unmarked = options.or(sorted_table.filter(|_| log.is_none()));
+    if let Some(file) = unmarked
+        && found.engines.is_empty()
+        && leveldb_table.is_none()
+    {
+        found.data(Engine::Pebble, file);
     }
     leveldb_family(&mut found, leveldb_table, manifest, writer);
     found
@@ -211,6 +223,15 @@ mod tests {
         assert_eq!(detected(&files).sole(), Some(Engine::Pebble));
         let files = [("CURRENT", ""), ("000002.sst", ""), ("OPTIONS-000003", "# This is a RocksDB option file.\n")];
         assert_eq!(detected(&files).sole(), Some(Engine::RocksDb));
+    }
+
+    #[test]
+    fn pebble_without_its_options() {
+        assert_eq!(detected(&[("CURRENT", ""), ("OPTIONS-000003", "")]).sole(), Some(Engine::Pebble));
+        assert_eq!(detected(&[("CURRENT", ""), ("000005.sst", "")]).sole(), Some(Engine::Pebble));
+        let go = "=============== Nov 30, 2026 (UTC) ===============\n";
+        assert_eq!(detected(&[("CURRENT", ""), ("000005.sst", ""), ("LOG", go)]).sole(), Some(Engine::GoLevelDb));
+        assert_eq!(detected(&[("IDENTITY", ""), ("OPTIONS-000003", "")]).sole(), Some(Engine::RocksDb));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use diagnosis::DatabaseName;
 
 use crate::crew::{self, Work};
 use crate::files::DataDir;
+use crate::iavl::IavlMode;
 use crate::meter::Meter;
 use crate::node::NodeReport;
 use crate::node_of;
@@ -26,6 +27,8 @@ use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Sil
 pub struct Options {
     /// How much is looked at.
     pub depth: Depth,
+    /// How much of the application's trees is walked; by the depth, if not given.
+    pub iavl: Option<IavlMode>,
     /// The file that the log names: it comes first.
     pub first: Option<PathBuf>,
     /// Bytes read per second at most, over all threads.
@@ -38,7 +41,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { depth: Depth::Default, first: None, max_read_rate: None, threads: None, progress: Arc::new(Silent) }
+        Self {
+            depth: Depth::Default,
+            iavl: None,
+            first: None,
+            max_read_rate: None,
+            threads: None,
+            progress: Arc::new(Silent),
+        }
     }
 }
 

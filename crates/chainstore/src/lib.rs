@@ -45,6 +45,8 @@ mod store;
 
 mod leveldb;
 
+mod pebble;
+
 mod density;
 
 mod places;

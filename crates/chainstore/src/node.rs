@@ -62,6 +62,8 @@ pub struct NodeReport {
     pub validators: Vec<Vec<u8>>,
     /// The application's hash, as each database says it.
     pub app_hashes: AppHashes,
+    /// How much of their trees was walked.
+    pub iavl: IavlMode,
     /// The application's stores.
     pub stores: Vec<StoreReport>,
     /// What this node signed last.
@@ -155,6 +157,7 @@ impl NodeReport {
         options: &NodeOptions,
         checks: &mut Checks,
     ) {
+        self.iavl = options.iavl;
         self.stores = commit.stores.iter().map(StoreReport::unread).collect();
         let Some(records) = sources.application.records() else { return };
         match note(records.view.first_with_prefix(b"s/k:"), checks) {

@@ -16,7 +16,7 @@ use crate::inspect::Options;
 use crate::node::{NodeOptions, NodeReport, NodeSources, read_node};
 use crate::read_error::ReadProblem;
 use crate::records::{Records, Source};
-use crate::{Checks, Depth, KeyValues, Reason, Severity, live};
+use crate::{Checks, KeyValues, Reason, Severity, live};
 
 /// The databases of a node below its data directory. The first three hold its heights.
 const DATABASES: [&str; 4] = ["application.db", "state.db", "blockstore.db", "snapshots/metadata.db"];
@@ -43,7 +43,7 @@ pub(crate) fn read(works: &[Work], root: &DataDir, options: &Options) -> Option<
     let mut next = || sources.next().unwrap_or(Source::Unread);
     let sources = NodeSources { application: next(), state: next(), blockstore: next(), snapshots: next() };
     let threads = options.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let iavl = if options.depth == Depth::Deep { IavlMode::Latest } else { IavlMode::Off };
+    let iavl = options.iavl.unwrap_or_else(|| IavlMode::of(options.depth));
     let mut report = read_node(&sources, root, &NodeOptions { depth: options.depth, iavl, threads });
     let moved: Vec<&Work> = of_node.into_iter().flatten().filter(|work| changed(work)).collect();
     if let Some(first) = moved.first() {

@@ -9,6 +9,7 @@ use diagnosis::DatabaseName;
 
 use crate::files::{DataDir, FileEntry};
 use crate::leveldb::LevelDbStore;
+use crate::pebble::PebbleStore;
 use crate::{Checks, Engine, KeyValues, Reason, ViewError};
 
 /// How much is looked at.
@@ -74,6 +75,9 @@ impl Default for Scratch {
     }
 }
 
+/// Keys are counted for a prediction only in databases up to this size: it means to read every table twice.
+pub(crate) const COUNTED_BYTES_MAX: u64 = 256 << 20;
+
 /// What the engine would do at its next open, said before it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prediction {
@@ -116,7 +120,8 @@ pub trait Store: Send + Sync {
 pub fn open(place: Place, engine: Engine) -> Result<Box<dyn Store>, Reason> {
     match engine {
         Engine::GoLevelDb | Engine::LevelDb => Ok(Box::new(LevelDbStore::open(place, engine))),
-        Engine::Pebble | Engine::RocksDb | Engine::Badger | Engine::Bolt | Engine::Sqlite => {
+        Engine::Pebble => Ok(Box::new(PebbleStore::open(place)?)),
+        Engine::RocksDb | Engine::Badger | Engine::Bolt | Engine::Sqlite => {
             Err(Reason::Unsupported(format!("{engine} is not read by this version")))
         }
     }

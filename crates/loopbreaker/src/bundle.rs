@@ -4,28 +4,23 @@
 //! paths are kept. What cannot be read is a [`Note`] that names file, document and reason, and the rest goes on; an error
 //! means that nobody could look. Nothing is ever written.
 
-mod circumstances;
 mod documents;
 mod error;
-mod foreign;
 mod log_stream;
 mod logs;
-mod node_health;
 mod note;
 mod objects;
 mod peers;
 mod read;
-mod signing;
 mod subject;
-mod victims;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
-use diagnosis::InstanceHistory;
 use jiff::Timestamp;
+use scene::Scene;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,12 +28,9 @@ use note::Place;
 use read::{entries, name_of, read_bounded, read_named};
 
 pub(crate) use error::BundleError;
-pub(crate) use foreign::{Event, FullNode};
 pub(crate) use log_stream::{LogStream, open_log, open_log_or_pipe};
 pub(crate) use logs::{DataDirectory, LogFile, LogRun};
 pub(crate) use note::{Note, Passed};
-pub(crate) use objects::Objects;
-pub(crate) use peers::Sample;
 pub(crate) use subject::Subject;
 
 /// What was read of an incident.
@@ -46,16 +38,12 @@ pub(crate) use subject::Subject;
 pub(crate) struct Bundle {
     /// The directory, or the single file.
     pub(crate) path: PathBuf,
-    /// Its objects.
-    pub(crate) objects: Objects,
-    /// What was seen of each replica, healthy and sick, by namespace and name.
-    pub(crate) instances: Vec<InstanceHistory>,
+    /// Its objects and its samples of the replicas' `/status`.
+    pub(crate) scene: Scene,
     /// Its log files.
     pub(crate) logs: Vec<LogFile>,
     /// Its data directories.
     pub(crate) data: Vec<DataDirectory>,
-    /// Its samples of the replicas' `/status`.
-    pub(crate) peers: Vec<Sample>,
     /// How it was made.
     pub(crate) about: About,
     /// The parts that it does not have.
@@ -111,7 +99,7 @@ impl Bundle {
         let mut bundle = Self { path: path.to_owned(), ..Self::default() };
         for file in entries(&path.join("objects"))? {
             if is_object_file(&file) {
-                bundle.objects.add_file(&file, &read_bounded(&file)?, &mut bundle.notes);
+                objects::add_file(&mut bundle.scene.objects, &file, &read_bounded(&file)?, &mut bundle.notes);
             } else {
                 let what = Passed::Ignored("expected objects/*.yaml, *.yml or *.json");
                 bundle.notes.push(Note { file, place: Place::default(), what });
@@ -120,7 +108,7 @@ impl Bundle {
         bundle.logs = logs::list_logs(&path.join("logs"), &mut bundle.notes)?;
         bundle.data = logs::list_data(&path.join("data"), &mut bundle.notes)?;
         if let Some(bytes) = read_if_there(&path.join("peers.json"))? {
-            bundle.peers = peers::read_samples(&path.join("peers.json"), &bytes, &mut bundle.notes);
+            bundle.scene.peers = peers::read_samples(&path.join("peers.json"), &bytes, &mut bundle.notes);
         }
         let about = path.join("bundle.json");
         let about_bytes = read_if_there(&about)?;
@@ -133,16 +121,16 @@ impl Bundle {
             }
         }
         bundle.absent = [
-            (bundle.objects.is_empty(), BundlePart::Objects),
+            (bundle.scene.objects.is_empty(), BundlePart::Objects),
             (bundle.logs.is_empty(), BundlePart::Logs),
             (bundle.data.is_empty(), BundlePart::Data),
-            (bundle.peers.is_empty(), BundlePart::Peers),
+            (bundle.scene.peers.is_empty(), BundlePart::Peers),
             (about_bytes.is_none(), BundlePart::About),
         ]
         .into_iter()
         .filter_map(|(absent, part)| absent.then_some(part))
         .collect();
-        bundle.line_up();
+        bundle.scene.line_up(bundle.about.collected_at);
         Ok(bundle)
     }
 
@@ -154,8 +142,8 @@ impl Bundle {
             ..Self::default()
         };
         let bytes = read_named(path)?;
-        bundle.objects.add_file(path, &bytes, &mut bundle.notes);
-        if bundle.objects.pods.is_empty() {
+        objects::add_file(&mut bundle.scene.objects, path, &bytes, &mut bundle.notes);
+        if bundle.scene.objects.pods.is_empty() {
             let found = match bundle.notes.first() {
                 Some(Note { place: Place { document, .. }, what: Passed::Broken(why), .. }) => {
                     format!("document {document} cannot be read: {why}")
@@ -166,15 +154,8 @@ impl Bundle {
             };
             return Err(BundleError::NoPod { path: path.to_owned(), found });
         }
-        bundle.line_up();
+        bundle.scene.line_up(bundle.about.collected_at);
         Ok(bundle)
-    }
-
-    fn line_up(&mut self) {
-        self.instances = InstanceHistory::group(self.objects.pods.iter().cloned());
-        if let Some(collected_at) = self.about.collected_at {
-            self.instances.iter_mut().for_each(|history| history.fetched_at(collected_at));
-        }
     }
 }
 

@@ -2,21 +2,25 @@
 
 use std::{
     io::{IsTerminal, Write},
+    num::NonZeroU64,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use anyhow::Context;
+use chainstore::Depth;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::{
     bundle::{Bundle, BundleError, Note, Passed},
     colour::Colour,
+    disk_part::DiskReader,
     examine::LogSource,
     exit::{STDOUT_FAILED, Status, WrongUsage},
     incident::{self, ByHand, Incident},
-    inspect::CannotLook,
-    progress::Progress,
+    inspect::{CannotLook, Stopped, rate},
+    progress::{Progress, Stop},
+    replica_logs::log_bytes,
     report,
     words::clean,
 };
@@ -37,6 +41,7 @@ use crate::{
 /// object with --pod, a log with --log, the node's data with --data, or several
 /// of them. Data is read as `loopbreaker inspect` reads it: no engine is opened
 /// and nothing is written. Beside a bundle, --data takes the place of its data.
+/// Ctrl-C while data is read prints what is known so far, and the status is 1.
 ///
 /// With --exit-code the status is 10 where damage is proven on disk, 11 where
 /// the log alone suspects local damage, 12 where the cause could not be told, 0
@@ -60,6 +65,14 @@ pub(crate) struct Arguments {
     /// The node's home, its data directory or one database, of a stopped node or a restored volume
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+
+    /// Of the data, only entry points, manifests, sizes, footers and heights: seconds, even on a terabyte
+    #[arg(long)]
+    quick: bool,
+
+    /// Read the data at most so many bytes a second (`50MiB`, `200MB`), to leave the disk to others
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    max_read_rate: Option<NonZeroU64>,
 
     /// Report on this pod only, sick or not: POD or NAMESPACE/POD
     #[arg(long, value_name = "NAME")]
@@ -93,13 +106,21 @@ pub(crate) enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let incidents = incidents(arguments)?;
+    let reader = DiskReader {
+        depth: arguments.quick.then_some(Depth::Quick),
+        max_read_rate: arguments.max_read_rate,
+        stop: Stop::default(),
+    };
+    let incidents = incidents(arguments, &reader)?;
     print(arguments, &incidents).context(STDOUT_FAILED)?;
+    if reader.stop.is_asked() {
+        return Err(Stopped.into());
+    }
     let worst = incidents.iter().map(Status::of).max().unwrap_or(Status::Done);
     Ok(if arguments.exit_code { worst } else { Status::Done })
 }
 
-fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
+fn incidents(arguments: &Arguments, reader: &DiskReader) -> anyhow::Result<Vec<Incident>> {
     let standard_inputs = arguments.log.iter().chain(&arguments.pod).filter(|path| path.as_os_str() == "-").count();
     if standard_inputs > 1 {
         return Err(WrongUsage("standard input can be given once only (put one of them into a file)").into());
@@ -122,7 +143,7 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
                 );
             }
             let progress = Progress::new(logs.iter().map(LogSource::bytes).sum());
-            let incident = incident::without_objects(by_hand, &progress, &mut |_| {})?;
+            let incident = incident::without_objects(by_hand, &progress, reader)?;
             drop(progress);
             warn_of_gaps(std::slice::from_ref(&incident))?;
             return Ok(vec![incident]);
@@ -140,11 +161,8 @@ fn incidents(arguments: &Arguments) -> anyhow::Result<Vec<Incident>> {
         };
         return Err(whose.into());
     }
-    let progress = Progress::new(incident::log_bytes(&subjects, &logs));
-    let incidents = subjects
-        .iter()
-        .map(|subject| incident::of_subject(&bundle, subject, by_hand, &progress, &mut |_| {}))
-        .collect::<Result<Vec<_>, _>>()?;
+    let progress = Progress::new(log_bytes(&bundle, &subjects, &logs));
+    let incidents = incident::of_subjects(&bundle, &subjects, by_hand, &progress, reader, &mut |_| {})?;
     drop(progress);
     warn_of_gaps(&incidents)?;
     Ok(incidents)

@@ -4,6 +4,7 @@
 //! seems to show), damage outweighs disagreement, and whatever is not proven is "could not tell".
 
 use std::{
+    num::NonZeroU64,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,12 +18,23 @@ use diagnosis::{
 use crate::{
     inspect::CannotLook,
     log_part::{LogPart, read},
-    progress::Inspecting,
+    progress::{Inspecting, Stop},
     words::clean,
 };
 
 /// Lines of a log in which a file's name is looked for.
 const LINES: usize = 5;
+
+/// How data directories are read.
+#[derive(Debug, Default)]
+pub(crate) struct DiskReader {
+    /// The most that is looked at; none leaves it to what the log says.
+    pub(crate) depth: Option<Depth>,
+    /// Bytes a second at most.
+    pub(crate) max_read_rate: Option<NonZeroU64>,
+    /// Who may end it.
+    pub(crate) stop: Stop,
+}
 
 /// A data directory and what it says.
 #[derive(Debug)]
@@ -37,13 +49,16 @@ pub(crate) struct DiskPart {
 
 impl DiskPart {
     /// Inspects a directory, beginning with the file that the log names. An app-hash mismatch asks for the hashes of the
-    /// application's trees, everything else for every checksum.
-    pub(crate) fn inspect(dir: &Path, label: String, log: &LogPart) -> Self {
+    /// application's trees, everything else for every checksum, unless the user wants it otherwise.
+    pub(crate) fn inspect(dir: &Path, label: String, log: &LogPart, reader: &DiskReader) -> Self {
         let app_hash = read(&log.reading).is_some_and(|it| it.symptoms.contains(&Symptom::AppHashMismatch));
-        let depth = if app_hash { Depth::Deep } else { Depth::Default };
-        let watch = Arc::new(Inspecting::new());
+        let depth = reader.depth.unwrap_or(if app_hash { Depth::Deep } else { Depth::Default });
+        // Where nobody can listen, a signal ends the process as it always does.
+        let _ = reader.stop.listen();
+        let watch = Arc::new(Inspecting::new(reader.stop.clone()));
         let progress = Arc::clone(&watch) as Arc<dyn chainstore::Progress>;
-        let options = Options { depth, first: named_file(log), progress, ..Options::default() };
+        let max_read_rate = reader.max_read_rate;
+        let options = Options { depth, first: named_file(log), max_read_rate, progress, ..Options::default() };
         let looked = chainstore::inspect(dir, &options).map_err(|error| clean(&CannotLook(error).in_words()));
         watch.clear();
         let reading = match &looked {
@@ -130,14 +145,13 @@ fn why_untold(inspection: &Inspection) -> String {
     reasons.into_iter().next().map_or_else(String::new, |(_, why)| clean(&why))
 }
 
-/// "IAVL hashes right" takes every store's tree, walked to its last node.
+/// "IAVL hashes right" takes every store's tree, walked to its last leaf, whatever was asked for.
 fn scope(inspection: &Inspection, depth: Depth) -> InspectionScope {
     let stores = inspection.node.as_ref().map(|node| node.stores.as_slice()).unwrap_or_default();
-    let walked =
-        |store: &chainstore::StoreReport| store.root_fits == Some(true) && store.walked.leaves == store.walked.size;
+    let walked = |store: &chainstore::StoreReport| store.root_fits == Some(true) && store.walked.is_whole();
     match depth {
         Depth::Quick => InspectionScope::Quick,
-        Depth::Deep if !stores.is_empty() && stores.iter().all(walked) => InspectionScope::AllChecksAndIavlHashes,
+        _ if !stores.is_empty() && stores.iter().all(walked) => InspectionScope::AllChecksAndIavlHashes,
         Depth::Default | Depth::Deep => InspectionScope::AllChecks,
     }
 }

@@ -15,6 +15,7 @@ use evaluation::{Baselines, CaseInput, Evaluation, Labels, Material, Outcome, Te
 use crate::{
     bundle::Bundle,
     diagnose::Format,
+    disk_part::DiskReader,
     exit::{STDOUT_FAILED, Status, one_line},
     incident::{self, ByHand, Incident},
     progress::Progress,
@@ -174,7 +175,9 @@ fn judge(input: CaseInput, folder: &Path) -> anyhow::Result<(Outcome, Baselines)
 fn incident_of(path: &Path, subject: Option<&str>, rules: &mut TextRules) -> anyhow::Result<Incident> {
     let bundle = Bundle::open(path)?;
     let subjects = bundle.subjects(subject)?;
-    let subject = subjects.first().with_context(|| format!("{}: nobody to judge", path.display()))?;
-    let progress = Progress::new(None);
-    Ok(incident::of_subject(&bundle, subject, ByHand::default(), &progress, &mut |bytes| rules.feed(bytes))?)
+    let first = subjects.get(..1).unwrap_or_default();
+    let (progress, reader) = (Progress::new(None), DiskReader::default());
+    let tap = &mut |bytes: &[u8]| rules.feed(bytes);
+    let mut incidents = incident::of_subjects(&bundle, first, ByHand::default(), &progress, &reader, tap)?;
+    incidents.pop().with_context(|| format!("{}: nobody to judge", path.display()))
 }

@@ -4,17 +4,18 @@ use std::path::Path;
 
 use crashlog::model::Model;
 use diagnosis::{
-    Advice, ContainerFacts, CrashLoopReading, Evidence, InstanceHistory, InstanceName, LogReading, MissingFact,
-    Observation, Policy, Verdict, advise, judge,
+    Advice, Circumstances, ContainerFacts, Evidence, InstanceHistory, InstanceName, MissingFact, Observation, Policy,
+    Verdict, advise, judge,
 };
 
 use crate::{
-    bundle::{Bundle, BundleError, BundlePart, LogFile, LogRun, Subject},
-    disk_part::DiskPart,
+    bundle::{Bundle, BundleError, BundlePart, Subject},
+    disk_part::{DiskPart, DiskReader},
     examine::{LogSource, examine},
     log_part::{LogPart, read},
     names_known::KnownNames,
     progress::Progress,
+    replica_logs::{ReadLogs, ReplicaLogs},
     standing::KubernetesWord,
     unread::unread,
     words::clean,
@@ -81,42 +82,47 @@ pub(crate) struct ByHand<'a> {
 }
 
 impl ByHand<'_> {
-    fn disk(&self, log: &LogPart) -> Option<DiskPart> {
-        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log))
+    fn disk(&self, log: &LogPart, reader: &DiskReader) -> Option<DiskPart> {
+        self.data.map(|dir| DiskPart::inspect(dir, clean(&dir.to_string_lossy()), log, reader))
     }
 }
 
-/// Reads the logs and the data of one replica of a bundle and judges it.
-pub(crate) fn of_subject(
+/// Judges replicas of a bundle: first the logs of all of them are read, then the data of each.
+pub(crate) fn of_subjects(
     bundle: &Bundle,
-    subject: &Subject<'_>,
+    subjects: &[Subject<'_>],
     by_hand: ByHand<'_>,
     progress: &Progress,
+    reader: &DiskReader,
     tap: &mut dyn FnMut(&[u8]),
-) -> Result<Incident, BundleError> {
+) -> Result<Vec<Incident>, BundleError> {
+    let mut logs = ReplicaLogs::read(bundle, subjects, by_hand.logs, progress, tap)?;
+    let of_each = subjects.iter().map(|subject| {
+        let own = logs.take(&subject.instance);
+        let circumstances = subject.circumstances(logs.causes());
+        of_subject(bundle, subject, own, circumstances, by_hand, reader)
+    });
+    Ok(of_each.collect())
+}
+
+fn of_subject(
+    bundle: &Bundle,
+    subject: &Subject<'_>,
+    logs: ReadLogs,
+    mut circumstances: Circumstances,
+    by_hand: ByHand<'_>,
+    reader: &DiskReader,
+) -> Incident {
     let mut origin = Origin {
         absent: bundle.absent.clone(),
         notes: bundle.notes.iter().map(|note| clean(&note.to_string())).collect(),
         unread: unread(bundle, subject),
     };
     origin.notes.extend(origin.unread.iter().cloned());
-    let mut log = LogPart::default();
-    for source in by_hand.logs {
-        log.add(examine(source, progress, tap)?);
-    }
-    for source in logs_of(bundle, subject) {
-        if source.is_spare && read_something(&log) {
-            continue;
-        }
-        match examine(&source.log, progress, tap) {
-            Ok(examined) => log.add(examined),
-            // One unreadable log costs only itself.
-            Err(error) => origin.notes.push(clean(&error.to_string())),
-        }
-    }
-    let disk =
-        by_hand.disk(&log).or_else(|| subject.data.map(|path| DiskPart::inspect(path, label(bundle, path), &log)));
-    let mut circumstances = subject.circumstances();
+    origin.notes.extend(logs.notes);
+    let log = logs.part;
+    let of_bundle = || subject.data.map(|path| DiskPart::inspect(path, bundle.label(path), &log, reader));
+    let disk = by_hand.disk(&log, reader).or_else(of_bundle);
     if let Some(disk) = &disk {
         disk.complete(&mut circumstances);
         origin.notes.extend(disk.looked.as_ref().err().cloned());
@@ -136,24 +142,24 @@ pub(crate) fn of_subject(
     let mut incident =
         judged(Read { instance: Some(subject.instance.clone()), pod, chain_id, log, disk, origin }, evidence, &names);
     incident.height_known = subject.owner_height(&subject.instance.name).is_some()
-        || bundle.peers.iter().any(|sample| {
+        || bundle.scene.peers.iter().any(|sample| {
             sample.height.is_some()
                 && (sample.pod == subject.instance.name || sample.pod == subject.instance.to_string())
         });
-    Ok(incident)
+    incident
 }
 
 /// Judges logs and data without any object.
 pub(crate) fn without_objects(
     by_hand: ByHand<'_>,
     progress: &Progress,
-    tap: &mut dyn FnMut(&[u8]),
+    reader: &DiskReader,
 ) -> Result<Incident, BundleError> {
     let mut log = LogPart::default();
     for source in by_hand.logs {
-        log.add(examine(source, progress, tap)?);
+        log.add(examine(source, progress, &mut |_| {})?);
     }
-    let disk = by_hand.disk(&log);
+    let disk = by_hand.disk(&log, reader);
     let mut evidence = Evidence { log: log.reading.clone(), ..Evidence::default() };
     if let Some(disk) = &disk {
         evidence.disk = disk.reading.clone();
@@ -227,58 +233,6 @@ fn ready_to_type(command: &str, names: &KnownNames) -> Option<String> {
 /// Which of our own commands a command line calls.
 fn own_verb(command: &str) -> Option<&str> {
     command.strip_prefix("loopbreaker ")?.split(' ').next()
-}
-
-/// A log of a bundle that may be read.
-struct Choice {
-    log: LogSource,
-    /// Read only where no other log says anything: the run it is of has not ended yet.
-    is_spare: bool,
-}
-
-/// The logs of the container that dies and of the one that runs the node, all crashes, the oldest first.
-fn logs_of(bundle: &Bundle, subject: &Subject<'_>) -> Vec<Choice> {
-    let mut wanted: Vec<&str> = Vec::new();
-    let crash_loop = subject.crash_loop();
-    if let CrashLoopReading::Looping(crash_loop) = &crash_loop {
-        wanted.push(crash_loop.container.as_str());
-    }
-    let pod = subject.history.map(InstanceHistory::latest);
-    match pod.and_then(Observation::node_container) {
-        Some(node) => wanted.push(node.name.as_str()),
-        // Cosmos-operator's names; where neither is there, every log may be the node's.
-        None => wanted.extend(["node", "version-check"]),
-    }
-    let of_interest = |log: &&&LogFile| wanted.contains(&log.container.as_str());
-    let known = subject.logs.iter().any(|log| of_interest(&log));
-    let mut logs: Vec<&LogFile> =
-        subject.logs.iter().filter(|log| !known && pod.is_none() || of_interest(log)).copied().collect();
-    logs.sort_by_key(|log| (log.run == LogRun::Current, log.run));
-    let (ended, current): (Vec<&LogFile>, Vec<&LogFile>) = logs.into_iter().partition(|log| log.run != LogRun::Current);
-    let choice = |log: &LogFile, is_spare| Choice {
-        log: LogSource { path: log.path.clone(), label: label(bundle, &log.path), by_hand: false },
-        is_spare,
-    };
-    let spare = |log: &&LogFile| ended.iter().any(|other| other.container == log.container);
-    let ended_choices = ended.iter().map(|log| choice(log, false));
-    let current_choices = current.iter().map(|log| choice(log, spare(log)));
-    // What is surely of a crash comes first, so that the spare ones can still be left out.
-    ended_choices.chain(current_choices).collect()
-}
-
-/// Bytes of all logs that will be read, where they are known.
-pub(crate) fn log_bytes(subjects: &[Subject<'_>], by_hand: &[LogSource]) -> Option<u64> {
-    let in_bundle = subjects.iter().flat_map(|subject| &subject.logs).map(|log| Some(log.path.metadata().ok()?.len()));
-    by_hand.iter().map(LogSource::bytes).chain(in_bundle).sum()
-}
-
-fn read_something(log: &LogPart) -> bool {
-    matches!(log.reading, LogReading::Read(_))
-}
-
-/// A file's name within the bundle.
-pub(crate) fn label(bundle: &Bundle, path: &Path) -> String {
-    clean(&path.strip_prefix(&bundle.path).unwrap_or(path).to_string_lossy())
 }
 
 /// The damage score of a log in nats; that of an empty log where there is none.

@@ -7,10 +7,17 @@ use std::{
     sync::Arc,
 };
 
-use chainstore::{Depth, Inspection, Options, ReadError, ReadProblem};
-use clap::Args;
+use chainstore::{Depth, IavlMode, Inspection, Options, ReadError, ReadProblem};
+use clap::{Args, ValueEnum};
 
-use crate::{colour::Colour, diagnose::Format, exit::Status, progress::Inspecting, report, words::clean};
+use crate::{
+    colour::Colour,
+    diagnose::Format,
+    exit::Status,
+    progress::{Inspecting, Stop},
+    report,
+    words::clean,
+};
 
 /// Tell whether a node's databases are damaged, where, and likely by what
 ///
@@ -45,6 +52,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     deep: bool,
 
+    /// How much of the application's trees is hashed again: every leaf of the latest version, some of each store, or the
+    /// roots alone (with --quick off, with --deep latest, else sample)
+    #[arg(long, value_enum, value_name = "WALK")]
+    iavl: Option<Iavl>,
+
     /// Begin with this file, such as one that the log names (`000012.ldb`, `state.db/000012.ldb`)
     #[arg(long, value_name = "FILE")]
     first: Option<PathBuf>,
@@ -62,10 +74,31 @@ pub(crate) struct Arguments {
     color: Colour,
 }
 
+/// How much of the application's trees is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Iavl {
+    /// Every leaf of the latest version
+    Latest,
+    /// The paths to some leaves of each store
+    Sample,
+    /// Roots against the commit, no more
+    Off,
+}
+
+impl From<Iavl> for IavlMode {
+    fn from(walk: Iavl) -> Self {
+        match walk {
+            Iavl::Latest => Self::Latest,
+            Iavl::Sample => Self::Sample,
+            Iavl::Off => Self::Off,
+        }
+    }
+}
+
 /// Stopped by a signal; what was known has been printed.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped by a signal before everything was read; nothing was written (run it again, or take `--quick`)")]
-struct Stopped;
+pub(crate) struct Stopped;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let depth = match (arguments.quick, arguments.deep) {
@@ -73,9 +106,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         (_, true) => Depth::Deep,
         _ => Depth::Default,
     };
-    let watch = Arc::new(Inspecting::stopped_by_signals()?);
+    let stop = Stop::default();
+    stop.listen()?;
+    let watch = Arc::new(Inspecting::new(stop.clone()));
     let options = Options {
         depth,
+        iavl: arguments.iavl.map(IavlMode::from),
         first: arguments.first.clone(),
         max_read_rate: arguments.max_read_rate,
         progress: Arc::clone(&watch) as Arc<dyn chainstore::Progress>,
@@ -88,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         return Err(anyhow::Error::msg(vanished));
     }
     print(arguments, depth, &inspection)?;
-    if chainstore::Progress::interrupted(&*watch) {
+    if stop.is_asked() {
         return Err(Stopped.into());
     }
     Ok(if arguments.exit_code { Status::of_disk(inspection.outcome) } else { Status::Done })
@@ -149,7 +185,7 @@ pub(crate) fn label(dir: &Path) -> String {
 }
 
 /// `50MiB`, `200 MB`, `1000000`: bytes a second.
-fn rate(text: &str) -> Result<NonZeroU64, String> {
+pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     let wrong = || "expected bytes a second, as in 50MiB, 200MB or 1000000".to_owned();
     let text = text.trim().trim_end_matches("/s");
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -20,6 +20,7 @@ mod log_part;
 mod man;
 mod names_known;
 mod progress;
+mod replica_logs;
 mod report;
 mod standing;
 mod unread;

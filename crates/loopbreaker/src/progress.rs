@@ -70,35 +70,50 @@ impl Drop for Progress {
     }
 }
 
-/// The progress of reading databases, by several threads; also hears Ctrl-C.
+/// Ctrl-C and SIGTERM, once somebody listens: whoever reads data then stops and tells what is known so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop {
+    asked: Arc<AtomicBool>,
+    listens: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// From now on a signal asks for an end; the second one ends the process at once, should a disk not answer.
+    pub(crate) fn listen(&self) -> std::io::Result<()> {
+        if self.listens.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&self.asked))?;
+            signal_hook::flag::register(signal, Arc::clone(&self.asked))?;
+        }
+        Ok(())
+    }
+
+    /// Whether an end was asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// The progress of reading databases, by several threads.
 pub(crate) struct Inspecting {
     bar: ProgressBar,
     begun: Instant,
     expected: AtomicU64,
     shown: AtomicBool,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
 }
 
 impl Inspecting {
-    /// Only watches.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(stop: Stop) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let template = "reading databases {bar:20} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        let (expected, shown, stop) = (AtomicU64::new(0), AtomicBool::new(false), Arc::default());
+        let (expected, shown) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { bar, begun: Instant::now(), expected, shown, stop }
-    }
-
-    /// Also stops at Ctrl-C or SIGTERM; the second one ends the process at once, should a disk not answer.
-    pub(crate) fn stopped_by_signals() -> std::io::Result<Self> {
-        let watch = Self::new();
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&watch.stop))?;
-            signal_hook::flag::register(signal, Arc::clone(&watch.stop))?;
-        }
-        Ok(watch)
     }
 
     /// Takes the bar away, before the report is printed.
@@ -126,7 +141,7 @@ impl chainstore::Progress for Inspecting {
     }
 
     fn interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.is_asked()
     }
 }
 

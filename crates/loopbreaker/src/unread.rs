@@ -6,7 +6,6 @@ use diagnosis::InstanceHistory;
 
 use crate::{
     bundle::{Bundle, LogFile, Subject},
-    incident::label,
     words::clean,
 };
 
@@ -17,7 +16,7 @@ pub(crate) fn unread(bundle: &Bundle, subject: &Subject<'_>) -> Vec<String> {
         .iter()
         .map(|log| log.pod.as_str())
         .filter(|pod| *pod != subject.instance.name)
-        .filter(|pod| bundle.instances.iter().all(|history| history.instance().name != *pod))
+        .filter(|pod| bundle.scene.instances.iter().all(|history| history.instance().name != *pod))
         .collect();
     let pods = of_other_pods
         .into_iter()
@@ -26,7 +25,7 @@ pub(crate) fn unread(bundle: &Bundle, subject: &Subject<'_>) -> Vec<String> {
     let latest = subject.history.map(InstanceHistory::latest);
     let has = |log: &LogFile| latest.is_none_or(|pod| pod.container(&log.container).is_some());
     let containers = subject.logs.iter().filter(|log| !has(log)).map(|log| {
-        format!("{}: not read, pod {} has no container of this name", label(bundle, &log.path), subject.instance)
+        format!("{}: not read, pod {} has no container of this name", bundle.label(&log.path), subject.instance)
     });
     pods.chain(containers.map(|text| clean(&text))).collect()
 }

@@ -9,7 +9,12 @@ use super::{
 use crate::session::{Line, output_of};
 
 /// The crates that take values and return values.
-pub(crate) const PURE: [&str; 3] = ["diagnosis", "crashlog", "evaluation"];
+pub(crate) const PURE: [&str; 5] = ["diagnosis", "crashlog", "evaluation", "scene", "api"];
+
+/// Pure crates that name Kubernetes' types through kube's own.
+const TYPED: [&str; 2] = ["scene", "api"];
+/// The crates of kube that hold types and their derives, and neither client nor runtime.
+const TYPES_OF_KUBE: [&str; 3] = ["kube", "kube-core", "kube-derive"];
 
 /// Crates that a pure one never depends on, nor on those whose name goes on after a `-`.
 const IMPURE_CRATES: [&str; 8] = ["kube", "tokio", "hyper", "reqwest", "chrono", "async-std", "mio", "rustix"];
@@ -48,9 +53,11 @@ pub(crate) fn dependencies_of(package: &str) -> Result<Vec<String>> {
 pub(crate) fn dependencies(package: &str, names: &[String]) -> Vec<Finding> {
     let manifest = format!("crates/{package}/Cargo.toml");
     let is_impure = |name: &&String| {
-        IMPURE_CRATES
-            .iter()
-            .any(|impure| name.strip_prefix(impure).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
+        let only_types = TYPED.contains(&package) && TYPES_OF_KUBE.contains(&name.as_str());
+        !only_types
+            && IMPURE_CRATES
+                .iter()
+                .any(|impure| name.strip_prefix(impure).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
     };
     let mut impure: Vec<&String> = names.iter().filter(is_impure).collect();
     impure.dedup();

@@ -121,6 +121,8 @@ fn a_pure_crate_depends_on_no_client_runtime_or_clock() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(purity::dependencies("diagnosis", &names(&["jiff", "tokio", "kube-core", "serde"])).len(), 2);
     assert!(purity::dependencies("diagnosis", &names(&["jiff", "kubernetes-names", "serde"])).is_empty());
+    assert!(purity::dependencies("api", &names(&["kube", "kube-core", "kube-derive", "serde"])).is_empty());
+    assert_eq!(purity::dependencies("scene", &names(&["kube-core", "kube-client", "kube-runtime"])).len(), 2);
 }
 
 #[test]

@@ -58,12 +58,10 @@ pub struct ChainSpec {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ChainVersion {
-    /// The first height of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub height: Option<u64>,
+    /// The first height of it; the genesis' own version has 0.
+    pub height: u64,
     /// The image.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub image: Option<String>,
+    pub image: String,
 }
 
 /// How one replica differs.

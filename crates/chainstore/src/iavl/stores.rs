@@ -154,10 +154,14 @@ fn fill(
     let own = root.own_hash();
     report.root_fits = Some(own.0 == *info.hash);
     if report.root_fits == Some(false) {
-        let detail = format!("the root of version {version} (node {at}) does not have the hash that the commit names");
+        let detail = format!(
+            "the root of version {version} (node {at}, key {}) does not have the hash that the commit names",
+            tree.key_words(at)
+        );
         let expected = crate::digest::Hex(&info.hash).to_string();
         checks.add(tree.finding(FindingKind::TreeHash, &detail).values(expected, own.to_string()));
     }
+    report.walked = Walked::root(&root);
     if mode != IavlMode::Off {
         report.walked = Walk { tree, version, mode, meter }.run(root, checks);
     }

@@ -79,7 +79,10 @@ impl<'v> Tree<'v> {
             return Err(Untold);
         };
         if self.find(at, checks)?.is_none() {
-            let detail = format!("the root of version {version} refers to node {at}, which is missing");
+            let detail = format!(
+                "the root of version {version} refers to node {at}, which is missing (key {})",
+                self.key_words(at)
+            );
             checks.add(self.finding(FindingKind::TreeHash, &detail));
             return Err(Untold);
         }

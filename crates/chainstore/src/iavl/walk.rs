@@ -11,7 +11,7 @@ use crate::iavl::node::{Body, Node, NodeRef};
 use crate::iavl::tree::Tree;
 use crate::meter::Meter;
 use crate::records::key_words;
-use crate::{Checks, FindingKind, Reason};
+use crate::{Checks, Depth, FindingKind, Reason};
 
 /// Leaves of a sample, spread evenly from the first to the last.
 const SAMPLE_LEAVES: u64 = 64;
@@ -31,6 +31,29 @@ pub enum IavlMode {
     Latest,
 }
 
+impl IavlMode {
+    /// How much is walked where nobody says it. A sample costs some hundred point reads a store, wherever they lie: next
+    /// to nothing beside every checksum, and too much for a look that reads no tables.
+    #[must_use]
+    pub fn of(depth: Depth) -> Self {
+        match depth {
+            Depth::Quick => Self::Off,
+            Depth::Default => Self::Sample,
+            Depth::Deep => Self::Latest,
+        }
+    }
+
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Sample => "sample",
+            Self::Latest => "latest",
+        }
+    }
+}
+
 /// What a walk gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Walked {
@@ -40,6 +63,19 @@ pub struct Walked {
     pub leaves: u64,
     /// Leaves that the tree has.
     pub size: u64,
+}
+
+impl Walked {
+    /// The root alone, as every mode reads it.
+    pub(crate) fn root(root: &Node) -> Self {
+        Self { nodes: 1, leaves: u64::from(root.height == 0), size: root.size }
+    }
+
+    /// Whether every leaf was seen.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.leaves >= self.size
+    }
 }
 
 /// Where the keys of a part of the tree lie.
@@ -80,10 +116,7 @@ pub(crate) struct Walk<'t, 'v> {
 impl Walk<'_, '_> {
     /// Walks from a root that was read and fits its commit.
     pub(crate) fn run(&self, root: Node, checks: &mut Checks) -> Walked {
-        let mut walked = Walked { nodes: 1, leaves: 0, size: root.size };
-        if matches!(root.body, Body::Leaf(_)) {
-            walked.leaves = 1;
-        }
+        let mut walked = Walked::root(&root);
         let before = checks.findings.len();
         let mut waiting = vec![Waiting { node: root, first: 0, bounds: Bounds::default() }];
         while let Some(next) = waiting.pop() {

@@ -4,7 +4,8 @@
 //! `CURRENT`, then `CURRENT.bak`; a file counts if it ends with a newline and names a MANIFEST that exists; a pending one
 //! wins only with a higher number. LevelDB `db/version_set.cc` reads `CURRENT` alone.
 
-use crate::leveldb::names::{self, Name, digits};
+use crate::leveldb::names::Name;
+use crate::lsm::file_number::{self, digits};
 use crate::store::Place;
 use crate::{Attribution, Check, Checks, Engine, Finding, FindingKind, Reason};
 
@@ -71,7 +72,7 @@ fn read(place: &Place, name: &str) -> Pointer {
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
     match named(&bytes) {
-        Some(number) if place.entry(&names::manifest(number)).is_some() => Pointer::Names(number),
+        Some(number) if place.entry(&file_number::manifest(number)).is_some() => Pointer::Names(number),
         Some(number) => Pointer::NamesMissing(number),
         None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),
     }
@@ -104,15 +105,16 @@ fn after_healing(place: &Place, current: &Pointer, file: &str, number: u64, newe
         (Pointer::Corrupt(content), Some(newest)) if newest > number => {
             let detail = format!(
                 "CURRENT is corrupt, and {file} names {}, older than {}: the engine would go back to it",
-                names::manifest(number),
-                names::manifest(newest)
+                file_number::manifest(number),
+                file_number::manifest(newest)
             );
             Finding::new(FindingKind::EntryPointCorrupt, &place.database, &path.join("CURRENT"), detail)
-                .values(names::manifest(newest), content)
+                .values(file_number::manifest(newest), content)
                 .into()
         }
         _ => {
-            let detail = format!("the engine will take {} from {file} and repair CURRENT", names::manifest(number));
+            let detail =
+                format!("the engine will take {} from {file} and repair CURRENT", file_number::manifest(number));
             Finding::new(FindingKind::SelfHealing, &place.database, &path.join(file), detail).into()
         }
     }
@@ -127,7 +129,7 @@ fn flip(place: &Place) -> Attribution {
             if let Some(broken) = repaired.get_mut(at) {
                 *broken = byte ^ (1 << bit);
             }
-            if named(&repaired).is_some_and(|number| place.entry(&names::manifest(number)).is_some()) {
+            if named(&repaired).is_some_and(|number| place.entry(&file_number::manifest(number)).is_some()) {
                 return Attribution::SingleBitFlip { offset: at as u64, bit };
             }
         }
@@ -149,7 +151,7 @@ fn broken(place: &Place, current: &Pointer) -> Check {
     match current {
         Pointer::Names(_) => Check::Good,
         Pointer::NamesMissing(number) => {
-            let name = names::manifest(*number);
+            let name = file_number::manifest(*number);
             finding(FindingKind::ManifestMissing, format!("CURRENT names {name}, which is not there")).into()
         }
         Pointer::Corrupt(content) => finding(FindingKind::EntryPointCorrupt, "CURRENT names no MANIFEST".to_owned())

@@ -5,7 +5,9 @@
 
 use crate::data_file::{DataFile, SecondRead};
 use crate::lsm::bad_block;
-use crate::lsm::block::{BLOCK_BYTES_MAX, Handle, Trailer};
+use crate::lsm::block::Handle;
+use crate::lsm::trailer::{Checksum, Trailer};
+use crate::lsm::unpack::BLOCK_BYTES_MAX;
 use crate::store::Place;
 use crate::{Attribution, Check, Cut, CutError, Finding, FindingKind, Part};
 
@@ -54,7 +56,7 @@ impl Footer {
     fn fits(self, file: &DataFile) -> bool {
         [self.metaindex, self.index].into_iter().all(|handle| {
             let stored = file.read_range(handle.offset, handle.stored_bytes(), BLOCK_BYTES_MAX);
-            stored.ok().and_then(|stored| Trailer::of(&stored)).is_some_and(|trailer| trailer.fits_crc())
+            stored.ok().and_then(|stored| Trailer::of(&stored, Checksum::Crc32c)).is_some_and(|trailer| trailer.fits())
         })
     }
 

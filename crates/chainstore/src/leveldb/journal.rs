@@ -4,9 +4,10 @@
 //! the one expected is dropped, and so is one that does not decode (its writes before the fault stay).
 
 use crate::leveldb::batch::{Batch, Write};
-use crate::leveldb::log_checks::{self, Role};
 use crate::leveldb::manifest::Version;
 use crate::leveldb::names::{self, Name};
+use crate::lsm::framing::LEGACY;
+use crate::lsm::log_checks::{self, Role};
 use crate::store::Place;
 use crate::{Checks, CutError, Engine, Finding, FindingKind, Reason};
 
@@ -75,7 +76,7 @@ pub(crate) fn read(
         };
         let role = if newest.is_none_or(|newest| number >= newest) { Role::NewestJournal } else { Role::OlderJournal };
         let mut problems = Vec::new();
-        let log = log_checks::read(place, &file, role, |offset, record| {
+        let log = log_checks::read(place, &file, role, LEGACY, |offset, record| {
             let applied = sequence.apply(record, &mut write);
             problems.extend(applied.err().map(|problem| (offset, problem)));
         });

@@ -1,8 +1,8 @@
 //! The order of a table's keys, within blocks and across them. *No files.*
 
 use crate::CutError;
-use crate::leveldb::manifest::LiveTable;
 use crate::lsm::internal_key::{self, InternalKey, KIND_SET};
+use crate::lsm::live_table::LiveTable;
 use crate::lsm::row_block::{RowBlock, TopBits};
 
 /// The keys seen so far.

@@ -3,28 +3,22 @@
 use std::sync::Arc;
 
 use crate::leveldb::current::{self, EntryPoint};
-use crate::leveldb::log_checks::LogReport;
-use crate::leveldb::manifest::{self, LiveTable, Version};
+use crate::leveldb::manifest::{self, Version};
 use crate::leveldb::names::{self, Name};
 use crate::leveldb::trace::{self, Gap};
-use crate::leveldb::view::{LevelRun, Tables};
+use crate::leveldb::view;
 use crate::leveldb::{journal, predict, table};
+use crate::lsm::file_number;
+use crate::lsm::level_run::{self, LevelRun};
+use crate::lsm::live_table::{self, LiveTable};
+use crate::lsm::log_checks::LogReport;
 use crate::lsm::memory::MemTable;
-use crate::lsm::merge::{Merged, Run, leveldb_meaning};
+use crate::lsm::merge::{Merged, Run, Snapshot, leveldb_meaning};
 use crate::store::{Depth, Place, Prediction, Scratch, Store, TableRef};
 use crate::{Checks, Engine, Finding, FindingKind, KeyValues, Reason, ViewError};
 
 /// Tables made of a journal are as large as the engine's write buffer: 4 MiB, at most some hundred.
 const FLUSHED_BYTES_MAX: u64 = 256 << 20;
-
-/// Which writes are seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Snapshot {
-    /// Those that the engine would see.
-    Engine,
-    /// All that are there.
-    Everything,
-}
 
 /// A LevelDB directory whose entry point and MANIFEST have been read.
 pub(crate) struct LevelDbStore {
@@ -50,7 +44,7 @@ impl LevelDbStore {
         let mut manifest_report = LogReport::default();
         let mut manifest_was_read = false;
         if let Some(number) = entry.usable() {
-            match place.dir.file(names::manifest(number)) {
+            match place.dir.file(file_number::manifest(number)) {
                 Ok(file) => {
                     (version, manifest_report) = manifest::replay(&place, &file);
                     manifest_was_read = true;
@@ -79,7 +73,7 @@ impl LevelDbStore {
         for table in std::mem::take(&mut self.version.tables).into_values() {
             let [ldb, sst] = names::table(table.number);
             if self.place.entry(&ldb).is_none() && self.place.entry(&sst).is_none() {
-                self.checks.add(table::missing(&self.place, &table, &ldb));
+                self.checks.add(live_table::missing(&self.place, &table, &ldb));
                 self.missing.push(table.number);
             }
             self.tables.push(table);
@@ -114,7 +108,7 @@ impl LevelDbStore {
     fn gap(&self, number: u64) -> Gap {
         let live = self.tables.iter().find(|table| table.number == number && table.bytes <= FLUSHED_BYTES_MAX);
         let Some(live) = live else { return Gap::Unknown };
-        let run = LevelRun::new(vec![live], Arc::new(Tables::new(&self.place, table_file)), u64::MAX);
+        let run = LevelRun::new(vec![live], Arc::new(view::tables(&self.place)), u64::MAX);
         let Ok(mut cursor) = run.cursor(&[]) else { return Gap::Unknown };
         let (mut count, mut lowest, mut highest) = (0_u64, u64::MAX, 0_u64);
         loop {
@@ -136,7 +130,7 @@ impl LevelDbStore {
 
     /// The runs that the engine would read after its next open.
     pub(crate) fn runs(&self, snapshot: Snapshot) -> Result<Vec<Box<dyn Run + '_>>, ViewError> {
-        let reader = Arc::new(Tables::new(&self.place, table_file));
+        let reader = Arc::new(view::tables(&self.place));
         let mut memory = MemTable::default();
         let report = journal::read(&self.place, &self.version, self.engine, |write| {
             memory.put(write.key, write.trailer, write.value)
@@ -154,23 +148,7 @@ impl LevelDbStore {
         if memory.len() > 0 {
             runs.push(Box::new(memory));
         }
-        let mut levels: Vec<Vec<&LiveTable>> = Vec::new();
-        for table in &self.tables {
-            if table.level == 0 {
-                runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), snapshot)));
-                continue;
-            }
-            let level = usize::from(table.level);
-            if levels.len() <= level {
-                levels.resize(level.saturating_add(1), Vec::new());
-            }
-            if let Some(tables) = levels.get_mut(level) {
-                tables.push(table);
-            }
-        }
-        for tables in levels.into_iter().filter(|tables| !tables.is_empty()) {
-            runs.push(Box::new(LevelRun::new(tables, Arc::clone(&reader), snapshot)));
-        }
+        runs.extend(level_run::runs(self.tables.iter(), &reader, snapshot));
         Ok(runs)
     }
 }

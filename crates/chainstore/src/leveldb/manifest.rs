@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::data_file::DataFile;
-use crate::leveldb::log_checks::{self, LogReport, Role};
-use crate::lsm::internal_key::{self, InternalKey};
+use crate::lsm::framing::LEGACY;
+use crate::lsm::internal_key::InternalKey;
+use crate::lsm::live_table::{self, LiveTable};
+use crate::lsm::log_checks::{self, LogReport, Role};
 use crate::store::Place;
 use crate::{Cut, CutError, CutProblem, Finding, FindingKind, Part};
 
@@ -30,17 +32,6 @@ const NUMBER_MAX: u64 = i64::MAX as u64;
 
 /// The comparator of every chain's database.
 const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
-
-/// A live table, as the MANIFEST tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LiveTable {
-    pub(crate) number: u64,
-    pub(crate) level: u8,
-    pub(crate) bytes: u64,
-    /// Internal keys.
-    pub(crate) smallest: Box<[u8]>,
-    pub(crate) largest: Box<[u8]>,
-}
 
 /// What a MANIFEST adds up to.
 #[derive(Debug, Default)]
@@ -144,6 +135,7 @@ fn table(cut: &mut Cut<'_>) -> Result<LiveTable, CutError> {
         bytes: cut.uvarint_at_most(SIZE, NUMBER_MAX)?,
         smallest: cut.length_prefixed(SMALLEST)?.rest().into(),
         largest: cut.length_prefixed(LARGEST)?.rest().into(),
+        sequences: None,
     })
 }
 
@@ -151,7 +143,7 @@ fn table(cut: &mut Cut<'_>) -> Result<LiveTable, CutError> {
 pub(crate) fn replay(place: &Place, file: &DataFile) -> (Version, LogReport) {
     let mut version = Version::default();
     let mut malformed = Vec::new();
-    let mut report = log_checks::read(place, file, Role::Manifest, |offset, record| {
+    let mut report = log_checks::read(place, file, Role::Manifest, LEGACY, |offset, record| {
         if let Err(error) = version.apply(record) {
             malformed.push((offset, error));
         }
@@ -189,20 +181,9 @@ fn check(place: &Place, file: &Path, version: &Version, report: &mut LogReport) 
             add(format!("the bounds of table {} are no keys", table.number));
         }
     }
-    for (left, right) in overlaps(version) {
+    for (left, right) in live_table::overlaps(version.live()) {
         add(format!("tables {left} and {right} of one level overlap"));
     }
-}
-
-/// Tables of one level below 0 whose keys overlap.
-fn overlaps(version: &Version) -> Vec<(u64, u64)> {
-    let mut sorted: Vec<&LiveTable> = version.live().filter(|table| table.level > 0).collect();
-    sorted.sort_by(|a, b| a.level.cmp(&b.level).then_with(|| internal_key::compare(&a.smallest, &b.smallest)));
-    let pairs = sorted.iter().zip(sorted.iter().skip(1));
-    pairs
-        .filter(|(a, b)| a.level == b.level && internal_key::compare(&a.largest, &b.smallest).is_ge())
-        .map(|(a, b)| (a.number, b.number))
-        .collect()
 }
 
 #[cfg(test)]

@@ -8,10 +8,6 @@ pub(crate) mod names;
 
 pub(crate) mod current;
 
-pub(crate) mod records;
-
-pub(crate) mod log_checks;
-
 pub(crate) mod manifest;
 
 pub(crate) mod footer;

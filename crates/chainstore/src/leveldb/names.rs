@@ -2,6 +2,8 @@
 //!
 //! Source: goleveldb `storage/file_storage.go` (`fsGenName`, `fsParseName`), LevelDB `db/filename.cc`.
 
+use crate::lsm::file_number::digits;
+
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
@@ -27,16 +29,6 @@ impl Name {
             _ => None,
         }
     }
-}
-
-/// A file number: digits alone, as both engines write it.
-pub(crate) fn digits(text: &str) -> Option<u64> {
-    (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
-}
-
-/// `MANIFEST-NNNNNN`.
-pub(crate) fn manifest(number: u64) -> String {
-    format!("MANIFEST-{number:06}")
 }
 
 /// The names a table can have, the usual one first.

@@ -8,17 +8,16 @@ use std::sync::Arc;
 
 use crate::leveldb::LevelDbStore;
 use crate::leveldb::batch::Batch;
-use crate::leveldb::leveldb_store::{Snapshot, table_file};
-use crate::leveldb::manifest::LiveTable;
-use crate::leveldb::view::{LevelRun, Tables};
-use crate::leveldb::{journal, names};
+use crate::leveldb::journal;
+use crate::leveldb::leveldb_store::table_file;
+use crate::leveldb::view;
+use crate::lsm::file_number;
+use crate::lsm::level_run::LevelRun;
+use crate::lsm::live_table::LiveTable;
 use crate::lsm::memory::MemTable;
-use crate::lsm::merge::{Merged, Run, leveldb_meaning};
-use crate::store::{Depth, Prediction};
-use crate::{Engine, KeyValues, Reason, ViewError};
-
-/// Keys are counted only in databases up to this size: it means to read every table twice.
-const COUNTED_BYTES_MAX: u64 = 256 << 20;
+use crate::lsm::merge::{Merged, Run, Snapshot, count_keys, leveldb_meaning};
+use crate::store::{COUNTED_BYTES_MAX, Depth, Prediction};
+use crate::{Engine, Reason, ViewError};
 
 /// None if the engine would simply open.
 pub(crate) fn predict(store: &LevelDbStore) -> Option<Prediction> {
@@ -52,7 +51,7 @@ fn opens(store: &LevelDbStore) -> Result<(), String> {
         return Err("Corruption: checksum mismatch".to_owned());
     }
     if let Some(field) = store.version.missing_field() {
-        let name = names::manifest(manifest);
+        let name = file_number::manifest(manifest);
         return Err(format!("manifest corrupted (field '{field}'): missing [file={name}]"));
     }
     match store.missing.len() {
@@ -69,9 +68,9 @@ fn count(store: &LevelDbStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<
     if bytes > COUNTED_BYTES_MAX {
         return Ok((None, None));
     }
-    let kept = keys(&Merged { runs: store.runs(Snapshot::Engine)?, meaning: leveldb_meaning })?;
+    let kept = count_keys(&Merged { runs: store.runs(Snapshot::Engine)?, meaning: leveldb_meaning })?;
     let mut runs = store.runs(Snapshot::Everything)?;
-    let reader = Arc::new(Tables::new(&store.place, table_file));
+    let reader = Arc::new(view::tables(&store.place));
     for table in &doomed {
         runs.push(Box::new(LevelRun::new(vec![table], Arc::clone(&reader), u64::MAX)) as Box<dyn Run + '_>);
     }
@@ -82,25 +81,14 @@ fn count(store: &LevelDbStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<
             .map(|batch| batch.each::<Stop>(|write| Ok(memory.put(write.key, write.trailer, write.value)?)));
     }
     runs.push(Box::new(memory));
-    let all = keys(&Merged { runs, meaning: leveldb_meaning })?;
+    let all = count_keys(&Merged { runs, meaning: leveldb_meaning })?;
     Ok((Some(kept), Some(all.saturating_sub(kept))))
 }
 
 /// A table that no MANIFEST names any more: its bounds are unknown, so every key is sought in it.
 fn doomed(store: &LevelDbStore, number: u64) -> Option<LiveTable> {
     let bytes = store.place.entry(&table_file(&store.place, number))?.bytes;
-    let smallest = [0_u8; 8].map(|_| u8::MAX);
-    let largest = [[u8::MAX; 32].as_slice(), &[0; 8]].concat();
-    Some(LiveTable { number, level: 0, bytes, smallest: smallest.into(), largest: largest.into() })
-}
-
-fn keys(view: &dyn KeyValues) -> Result<u64, ViewError> {
-    let mut count = 0_u64;
-    for entry in view.range(&[], None) {
-        entry?;
-        count = count.saturating_add(1);
-    }
-    Ok(count)
+    Some(LiveTable::unbounded(number, bytes))
 }
 
 /// Why salvaging a record ends early.

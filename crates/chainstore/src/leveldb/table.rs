@@ -8,15 +8,14 @@ use std::cmp::Ordering;
 use crate::data_file::DataFile;
 use crate::leveldb::footer::{self, FOOTER_BYTES, Footer};
 use crate::leveldb::key_order::KeyOrder;
-use crate::leveldb::manifest::LiveTable;
-use crate::lsm::bad_block;
-use crate::lsm::block::{BLOCK_BYTES_MAX, Handle, Window, unpack};
+use crate::lsm::block::Handle;
+use crate::lsm::block_checker::{BlockChecker, DATA_BLOCK};
+use crate::lsm::live_table::LiveTable;
 use crate::lsm::row_block::{RowBlock, TopBits};
+use crate::lsm::trailer::Checksum;
+use crate::lsm::unpack::unpack;
 use crate::store::{Depth, Place, Scratch};
 use crate::{Attribution, Check, Checks, Cut, CutError, Finding, FindingKind, Reason};
-
-/// Bad blocks of one table that are listed one by one; the rest is counted.
-const FINDINGS_MAX: usize = 32;
 
 /// Checks one live table.
 pub(crate) fn check(place: &Place, table: &LiveTable, file: &DataFile, scratch: &mut Scratch) -> Checks {
@@ -40,8 +39,17 @@ pub(crate) fn check(place: &Place, table: &LiveTable, file: &DataFile, scratch: 
     }
     file.will_read_all();
     let Scratch { window, unpacked } = scratch;
-    let reader = Reader { place, table, file, window: Window::new(file, window), unpacked, checks, more: 0 };
-    reader.run(footer)
+    let footer_flip = || {
+        let mut bytes = [0; 48];
+        let start = table.bytes.saturating_sub(FOOTER_BYTES);
+        match file.read_exact_at(&mut bytes, start) {
+            Ok(()) => footer::attribute(place, file, &bytes, table.bytes),
+            Err(_) => Attribution::Unknown,
+        }
+    };
+    let mut blocks = BlockChecker::new(place, file, window, Checksum::Crc32c, unpack, &footer_flip);
+    blocks.checks = checks;
+    Reader { table, blocks, unpacked }.run(footer)
 }
 
 /// The size that the MANIFEST names; engines read the footer from there, so bytes behind it harm nobody.
@@ -64,97 +72,20 @@ pub(crate) fn size(place: &Place, table: &LiveTable, file: &DataFile) -> Option<
 }
 
 struct Reader<'a> {
-    place: &'a Place,
     table: &'a LiveTable,
-    file: &'a DataFile,
-    window: Window<'a>,
+    blocks: BlockChecker<'a>,
     unpacked: &'a mut Vec<u8>,
-    checks: Checks,
-    /// Bad blocks beyond those that are listed.
-    more: u64,
 }
 
 impl Reader<'_> {
     fn run(mut self, footer: Footer) -> Checks {
-        if let Some(metaindex) = self.held_block(footer.metaindex, "metaindex block") {
+        if let Some(metaindex) = self.blocks.held_block(footer.metaindex, "metaindex block") {
             self.metaindex(&metaindex, footer);
         }
-        if let Some(index) = self.held_block(footer.index, "index block") {
+        if let Some(index) = self.blocks.held_block(footer.index, "index block") {
             self.data_blocks(&index, footer);
         }
-        if self.more > 0 {
-            let detail = format!("{} more blocks do not fit their checksums", self.more);
-            self.checks.add(Finding::new(FindingKind::BlockChecksum, &self.place.database, self.file.path(), detail));
-        }
-        self.checks
-    }
-
-    /// A block that is needed whole: checked, unpacked.
-    fn held_block(&mut self, handle: Handle, what: &str) -> Option<Vec<u8>> {
-        if handle.size > BLOCK_BYTES_MAX {
-            let size = handle.size;
-            self.checks.add(Reason::AboveLimit(format!("{}: {what} of {size} bytes", self.file.path().display())));
-            return None;
-        }
-        let compression = self.checked(handle, what)?;
-        let mut block = Vec::new();
-        self.unpack(handle, compression, what, &mut block).then_some(block)
-    }
-
-    /// Compares a block with its checksum; its compression type if they fit.
-    fn checked(&mut self, handle: Handle, what: &str) -> Option<u8> {
-        match self.window.trailer(handle) {
-            Ok(trailer) if trailer.fits_crc() => Some(trailer.compression),
-            Ok(_) if self.checks.findings.len() >= FINDINGS_MAX => {
-                self.more = self.more.saturating_add(1);
-                None
-            }
-            Ok(trailer) => {
-                self.checks.add(self.bad(handle, what, trailer));
-                None
-            }
-            Err(error) => {
-                self.checks.add(bad_block::unreadable(self.place, self.file, &error, what, handle.offset));
-                None
-            }
-        }
-    }
-
-    /// A block that does not fit. Where the footer's own handle may be at fault, that is said instead.
-    fn bad(&self, handle: Handle, what: &str, trailer: crate::lsm::block::Trailer) -> Check {
-        let check = bad_block::judge(self.place, self.file, handle, what, trailer);
-        let Check::Bad(mut finding) = check else { return check };
-        if finding.attribution == Attribution::Unknown && what != "data block" {
-            let start = self.table.bytes.saturating_sub(FOOTER_BYTES);
-            let mut bytes = [0; 48];
-            if self.file.read_exact_at(&mut bytes, start).is_ok()
-                && let flip @ Attribution::SingleBitFlip { .. } =
-                    footer::attribute(self.place, self.file, &bytes, self.table.bytes)
-            {
-                finding.attribution = flip;
-                finding.detail.push_str("; the footer points to the wrong place");
-            }
-        }
-        Check::Bad(finding)
-    }
-
-    fn unpack(&mut self, handle: Handle, compression: u8, what: &str, into: &mut Vec<u8>) -> bool {
-        let problem = match self.window.payload(handle) {
-            Ok(payload) => match unpack(&payload, compression, into) {
-                Ok(()) => return true,
-                Err(error) => self.structure(handle, what, error.to_string()),
-            },
-            Err(error) => bad_block::unreadable(self.place, self.file, &error, what, handle.offset),
-        };
-        self.checks.add(problem);
-        false
-    }
-
-    fn structure(&self, handle: Handle, what: &str, problem: impl std::fmt::Display) -> Check {
-        let detail = format!("{what} fits its checksum, but: {problem}");
-        Finding::new(FindingKind::BlockStructure, &self.place.database, self.file.path(), detail)
-            .at(handle.offset)
-            .into()
+        self.blocks.finish()
     }
 
     /// The filter block, if there is one.
@@ -170,13 +101,13 @@ impl Reader<'_> {
             Ok(())
         })();
         if let Err(error) = read {
-            self.checks.add(self.structure(footer.metaindex, "metaindex block", error));
+            self.blocks.checks.add(self.blocks.structure(footer.metaindex, "metaindex block", error));
         }
         for filter in filters {
             if filter.fits(footer.metaindex.offset) {
-                self.checked(filter, "filter block");
+                self.blocks.checked(filter, "filter block");
             } else {
-                self.checks.add(self.structure(
+                self.blocks.checks.add(self.blocks.structure(
                     footer.metaindex,
                     "metaindex block",
                     "the filter's handle leaves its place",
@@ -194,23 +125,23 @@ impl Reader<'_> {
         let walked = (|| -> Result<(), CutError> {
             let mut cursor = RowBlock::parse(index, TopBits::Number)?.cursor();
             while cursor.advance()? {
-                if self.file.meter().interrupted() {
-                    self.checks.add(Reason::Interrupted);
+                if self.blocks.file.meter().interrupted() {
+                    self.blocks.checks.add(Reason::Interrupted);
                     return Ok(());
                 }
                 let handle = Handle::cut(&mut Cut::new(cursor.value(), 0))?;
                 if handle.offset != end || !handle.fits(footer.metaindex.offset) {
                     let problem =
                         format!("data block at {} of {} bytes, expected at {end}", handle.offset, handle.size);
-                    self.checks.add(self.structure(footer.index, "index block", problem));
+                    self.blocks.checks.add(self.blocks.structure(footer.index, "index block", problem));
                     return Ok(());
                 }
                 let is_first = end == 0;
                 end = handle.end().unwrap_or(u64::MAX);
-                let fits = self.checked(handle, "data block");
+                let fits = self.blocks.checked(handle, DATA_BLOCK);
                 last = fits.map(|compression| (handle, compression));
                 if let Some(compression) = fits
-                    && (is_first || self.place.depth == Depth::Deep)
+                    && (is_first || self.blocks.place.depth == Depth::Deep)
                 {
                     self.keys(handle, compression, Some(cursor.key()), is_first, &mut order);
                     read = Some(handle);
@@ -219,7 +150,7 @@ impl Reader<'_> {
             Ok(())
         })();
         if let Err(error) = walked {
-            self.checks.add(self.structure(footer.index, "index block", error));
+            self.blocks.checks.add(self.blocks.structure(footer.index, "index block", error));
         } else if let Some((handle, compression)) = last {
             if read != Some(handle) {
                 self.keys(handle, compression, None, false, &mut order);
@@ -241,22 +172,20 @@ impl Reader<'_> {
             return;
         }
         let mut block = std::mem::take(self.unpacked);
-        if self.unpack(handle, compression, "data block", &mut block) {
+        if self.blocks.unpack(handle, compression, DATA_BLOCK, &mut block) {
             let check = match order.block(&block, index_key, self.table, is_first) {
                 Ok(None) => Check::Good,
                 Ok(Some(problem)) => {
                     order.stopped = true;
                     let detail = format!("data block fits its checksum, but {problem}");
-                    Finding::new(FindingKind::KeyOrder, &self.place.database, self.file.path(), detail)
-                        .at(handle.offset)
-                        .into()
+                    self.blocks.finding(FindingKind::KeyOrder, handle, detail).into()
                 }
                 Err(error) => {
                     order.stopped = true;
-                    self.structure(handle, "data block", error)
+                    self.blocks.structure(handle, DATA_BLOCK, error)
                 }
             };
-            self.checks.add(check);
+            self.blocks.checks.add(check);
         }
         *self.unpacked = block;
     }
@@ -264,18 +193,11 @@ impl Reader<'_> {
     fn last_key(&mut self, handle: Handle, order: &KeyOrder) {
         if !order.stopped && order.last != *self.table.largest {
             let detail = "data block fits its checksum, but its last key is not the one that the MANIFEST names";
-            let finding = Finding::new(FindingKind::KeyOrder, &self.place.database, self.file.path(), detail)
-                .at(handle.offset)
+            let finding = self
+                .blocks
+                .finding(FindingKind::KeyOrder, handle, detail)
                 .values(self.table.largest.escape_ascii().to_string(), order.last.escape_ascii().to_string());
-            self.checks.add(finding);
+            self.blocks.checks.add(finding);
         }
     }
-}
-
-/// A live table without a file.
-pub(crate) fn missing(place: &Place, table: &LiveTable, file_name: &str) -> Finding {
-    let path = place.dir.path().join(file_name);
-    let detail = format!("live table {} of level {} is not there", table.number, table.level);
-    Finding::new(FindingKind::TableMissing, &place.database, &path, detail)
-        .values(format!("{} bytes", table.bytes), "no file")
 }

@@ -5,7 +5,7 @@
 //! and deletes the tables that it forgot; its LOG is then the only witness (formats 7.1). The engine writes this file
 //! itself; nothing that a peer sends gets into these lines but keys inside quotes.
 
-use crate::leveldb::names::digits;
+use crate::lsm::file_number::digits;
 use crate::store::Place;
 use crate::{Checks, Finding, FindingKind, Reason};
 

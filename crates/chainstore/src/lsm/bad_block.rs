@@ -2,19 +2,20 @@
 
 use crate::attribution::{self, BadBlock};
 use crate::data_file::{DataFile, SecondRead};
-use crate::lsm::block::{Handle, Trailer};
+use crate::lsm::block::Handle;
+use crate::lsm::trailer::{Checksum, Trailer};
 use crate::read_error::{ReadError, ReadProblem};
 use crate::store::Place;
-use crate::{Attribution, Check, Finding, FindingKind, Reason, mask};
+use crate::{Attribution, Check, Finding, FindingKind, Reason};
 
 /// A block above this is judged without being held whole.
 const HELD_BYTES_MAX: u64 = 8 << 20;
 
-/// Judges a block whose masked CRC-32C did not fit when it was first read.
+/// Judges a block that did not fit its checksum when it was first read.
 pub(crate) fn judge(place: &Place, file: &DataFile, handle: Handle, what: &str, first: Trailer) -> Check {
     let finding = |kind, detail: String| Finding::new(kind, &place.database, file.path(), detail).at(handle.offset);
     let expected = format!("{:#010x}", first.stored);
-    let computed = format!("{:#010x}", mask(first.crc));
+    let computed = format!("{:#010x}", first.computed);
     let stored_bytes = handle.stored_bytes();
     let held = if stored_bytes <= HELD_BYTES_MAX {
         match file.read_range(handle.offset, stored_bytes, HELD_BYTES_MAX) {
@@ -29,7 +30,7 @@ pub(crate) fn judge(place: &Place, file: &DataFile, handle: Handle, what: &str, 
             format!("{what}: read a second time, byte {at} was another: the machine is sick, the file may be right");
         finding(FindingKind::ReadsDiffer, detail).into()
     };
-    if !held.is_empty() && Trailer::of(&held).is_none_or(|again| again != first) {
+    if !held.is_empty() && Trailer::of(&held, first.checksum).is_none_or(|again| again != first) {
         return differs(handle.offset);
     }
     match file.read_again(&held, handle.offset) {
@@ -40,7 +41,13 @@ pub(crate) fn judge(place: &Place, file: &DataFile, handle: Handle, what: &str, 
     let attribution = if held.is_empty() {
         attribution::of_pages(&place.dir, file, handle.offset, HELD_BYTES_MAX)
     } else {
-        attribution::of_crc_block(&place.dir, file, &BadBlock { offset: handle.offset, bytes: &held })
+        let bad = BadBlock { offset: handle.offset, bytes: &held };
+        match first.checksum {
+            Checksum::Crc32c => attribution::of_crc_block(&place.dir, file, &bad),
+            Checksum::XxHash64 => {
+                attribution::of_hashed_block(&place.dir, file, &bad, |covered| first.checksum.of(covered))
+            }
+        }
     };
     finding(FindingKind::BlockChecksum, format!("{what} of {} bytes does not fit its checksum", handle.size))
         .values(expected, computed)

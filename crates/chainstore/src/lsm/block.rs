@@ -3,8 +3,9 @@
 //! Source: LevelDB `table/format.h`. A stored block is its payload, one type byte and four bytes of checksum over both;
 //! a handle's size counts the payload alone.
 
-use crate::checksum::{Crc32c, crc32c};
 use crate::data_file::DataFile;
+use crate::lsm::trailer::{Checksum, Sum, Trailer};
+use crate::lsm::unpack::BLOCK_BYTES_MAX;
 use crate::read_error::{ReadError, ReadProblem};
 use crate::{Cut, CutError, Part};
 
@@ -43,41 +44,19 @@ impl Handle {
     }
 }
 
-/// What a block's trailer says and what its bytes give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Trailer {
-    /// How the payload is packed.
-    pub(crate) compression: u8,
-    /// The stored checksum, masked.
-    pub(crate) stored: u32,
-    /// The plain CRC-32C of payload and type byte.
-    pub(crate) crc: u32,
-}
-
-impl Trailer {
-    /// Whether a masked CRC-32C fits.
-    pub(crate) fn fits_crc(&self) -> bool {
-        crate::mask(self.crc) == self.stored
-    }
-
-    /// Of a stored block that is wholly in memory.
-    pub(crate) fn of(stored_block: &[u8]) -> Option<Self> {
-        let (covered, stored) = stored_block.split_last_chunk::<4>()?;
-        Some(Self { compression: *covered.last()?, stored: u32::from_le_bytes(*stored), crc: crc32c(covered) })
-    }
-}
-
 /// A window that moves forward through a file.
 pub(crate) struct Window<'a> {
     file: &'a DataFile,
+    checksum: Checksum,
     buffer: &'a mut [u8],
     start: u64,
     filled: usize,
 }
 
 impl<'a> Window<'a> {
-    pub(crate) fn new(file: &'a DataFile, buffer: &'a mut [u8]) -> Self {
-        Self { file, buffer, start: 0, filled: 0 }
+    /// `checksum` is how the file's blocks are summed.
+    pub(crate) fn new(file: &'a DataFile, buffer: &'a mut [u8], checksum: Checksum) -> Self {
+        Self { file, checksum, buffer, start: 0, filled: 0 }
     }
 
     /// Whether a range of this length can be held whole.
@@ -124,11 +103,12 @@ impl<'a> Window<'a> {
         let short =
             || file.error(ReadProblem::Short { offset: handle.offset, wanted: stored_bytes, length: file.bytes() });
         if self.holds(stored_bytes) {
-            return Trailer::of(self.range(handle.offset, stored_bytes)?).ok_or_else(short);
+            let checksum = self.checksum;
+            return Trailer::of(self.range(handle.offset, stored_bytes)?, checksum).ok_or_else(short);
         }
         let covered_end =
             handle.offset.checked_add(handle.size).and_then(|end| end.checked_add(1)).ok_or_else(short)?;
-        let mut sum = Crc32c::default();
+        let mut sum = Sum::new(self.checksum);
         let mut at = handle.offset;
         let mut compression = 0;
         while at < covered_end {
@@ -140,42 +120,6 @@ impl<'a> Window<'a> {
         }
         let stored =
             Cut::new(self.range(covered_end, 4)?, covered_end).u32_le(Part::new("block checksum")).unwrap_or_default();
-        Ok(Trailer { compression, stored, crc: sum.value() })
+        Ok(Trailer { compression, stored, computed: sum.value(), checksum: self.checksum })
     }
-}
-
-/// Payloads are unpacked up to this size; engines make blocks of 4 KiB to some hundred.
-pub(crate) const BLOCK_BYTES_MAX: u64 = 64 << 20;
-
-/// Snappy's densest element is three bytes for 64, so no honest length is above this multiple of the payload.
-const SNAPPY_RATIO_MAX: usize = 22;
-
-/// Why a payload whose checksum fits cannot be unpacked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum UnpackError {
-    /// A type byte that the format does not have.
-    #[error("unknown compression type {0}")]
-    UnknownType(u8),
-    /// The packed bytes are wrong.
-    #[error("snappy: {0}")]
-    Snappy(String),
-}
-
-/// Unpacks a payload of type 0 (stored) or 1 (Snappy) into `into`.
-pub(crate) fn unpack(payload: &[u8], compression: u8, into: &mut Vec<u8>) -> Result<(), UnpackError> {
-    into.clear();
-    match compression {
-        0 => into.extend_from_slice(payload),
-        1 => {
-            let snappy = |error: snap::Error| UnpackError::Snappy(error.to_string());
-            let length = snap::raw::decompress_len(payload).map_err(snappy)?;
-            if length > payload.len().saturating_mul(SNAPPY_RATIO_MAX) {
-                return Err(UnpackError::Snappy(format!("{length} bytes from {} are more than can be", payload.len())));
-            }
-            into.resize(length, 0);
-            snap::raw::Decoder::new().decompress(payload, into).map_err(snappy)?;
-        }
-        other => return Err(UnpackError::UnknownType(other)),
-    }
-    Ok(())
 }

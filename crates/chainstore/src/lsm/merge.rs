@@ -20,6 +20,12 @@ pub(crate) trait Run: Send + Sync {
     /// All writes from a key on: users ascending, each one's writes newest first.
     fn cursor<'a>(&'a self, from: &[u8]) -> Result<Box<dyn RunCursor + 'a>, ViewError>;
 
+    /// The highest sequence of a range deletion in this run that covers a key; 0 if there is none.
+    fn covering(&self, user: &[u8]) -> Result<u64, ViewError> {
+        let _ = user;
+        Ok(0)
+    }
+
     /// The largest key below a bound, deleted or not.
     fn last_user_below(&self, bound: Option<&[u8]>) -> Result<Option<Box<[u8]>>, ViewError>;
 }
@@ -28,6 +34,15 @@ pub(crate) trait Run: Send + Sync {
 pub(crate) trait RunCursor: Send {
     /// The next write; none at the end.
     fn advance(&mut self) -> Result<Option<RunEntry>, ViewError>;
+}
+
+/// Which writes are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Snapshot {
+    /// Those that the engine would see.
+    Engine,
+    /// All that are there.
+    Everything,
 }
 
 /// What a write does to its key.
@@ -70,6 +85,11 @@ impl Merged<'_> {
 
     fn visible(&self, entry: RunEntry) -> Result<Option<Entry>, ViewError> {
         let kind = entry.trailer.to_le_bytes()[0];
+        for run in &self.runs {
+            if run.covering(&entry.user)? > entry.trailer >> 8 {
+                return Ok(None);
+            }
+        }
         match (self.meaning)(kind) {
             Meaning::Set => Ok(Some((entry.user, entry.value))),
             Meaning::Delete => Ok(None),
@@ -119,6 +139,16 @@ impl KeyValues for Merged<'_> {
             bound = Some(user);
         }
     }
+}
+
+/// How many keys a view has.
+pub(crate) fn count_keys(view: &dyn KeyValues) -> Result<u64, ViewError> {
+    let mut count = 0_u64;
+    for entry in view.range(&[], None) {
+        entry?;
+        count = count.saturating_add(1);
+    }
+    Ok(count)
 }
 
 struct Head<'a> {

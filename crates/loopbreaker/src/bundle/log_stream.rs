@@ -7,9 +7,10 @@ use std::{
 
 use flate2::bufread::MultiGzDecoder;
 
+use scene::one_line;
+
 use super::{
     BundleError,
-    note::one_line,
     read::{open_named, open_regular},
 };
 use crate::progress::BytesRead;

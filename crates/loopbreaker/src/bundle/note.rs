@@ -2,6 +2,8 @@
 
 use std::{fmt, path::PathBuf};
 
+use scene::one_line;
+
 /// One thing that was passed over; the rest went on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
@@ -59,21 +61,4 @@ impl fmt::Display for Note {
             Passed::Ignored(why) => write!(f, ": ignored: {why}"),
         }
     }
-}
-
-/// Foreign words on one line of sane length, without control characters that could repaint a terminal.
-pub(super) fn one_line(text: &str) -> String {
-    const LONGEST: usize = 300;
-    let mut line: String = text
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .take(LONGEST)
-        .collect();
-    if text.len() > LONGEST && line.chars().count() == LONGEST {
-        line.push('…');
-    }
-    line
 }

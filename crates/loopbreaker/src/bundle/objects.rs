@@ -1,70 +1,28 @@
-//! Kubernetes objects out of files, sorted by kind. *No client.*
+//! Kubernetes objects out of files. *No client.*
 //!
 //! What cannot be read costs only itself: it becomes a [`Note`] and the rest goes on.
 
 use std::{collections::BTreeMap, path::Path};
 
-use diagnosis::{Observation, observe};
-use k8s_openapi::api::{
-    apps::v1::StatefulSet,
-    core::v1::{Node, PersistentVolumeClaim, Pod},
-};
-use serde::de::DeserializeOwned;
+use scene::{Objects, Taken, one_line};
 use serde_json::Value;
 
-use super::{
-    Note, Passed,
-    documents::read_documents,
-    foreign::{Event, FullNode, Snapshot},
-    note::{Place, one_line},
-};
+use super::{Note, Passed, documents::read_documents, note::Place};
 
 /// A `List` holds objects; a list of lists is nothing that `kubectl` prints.
 const LISTS_DEEP_MAX: usize = 2;
 
-/// The objects of a bundle.
-#[derive(Debug, Default)]
-pub(crate) struct Objects {
-    /// What each pod object says.
-    pub(crate) pods: Vec<Observation>,
-    /// Claims.
-    pub(crate) claims: Vec<PersistentVolumeClaim>,
-    /// Machines.
-    pub(crate) nodes: Vec<Node>,
-    /// Workloads of Kubernetes' own controller.
-    pub(crate) stateful_sets: Vec<StatefulSet>,
-    /// Workloads of cosmos-operator.
-    pub(crate) full_nodes: Vec<FullNode>,
-    /// Snapshots.
-    pub(crate) snapshots: Vec<Snapshot>,
-    /// Events.
-    pub(crate) events: Vec<Event>,
-}
-
-impl Objects {
-    /// Whether not one was read.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pods.is_empty()
-            && self.claims.is_empty()
-            && self.nodes.is_empty()
-            && self.stateful_sets.is_empty()
-            && self.full_nodes.is_empty()
-            && self.snapshots.is_empty()
-            && self.events.is_empty()
-    }
-
-    /// Adds all objects of one file.
-    pub(super) fn add_file(&mut self, file: &Path, bytes: &[u8], notes: &mut Vec<Note>) {
-        let mut intake = Intake { objects: self, file, notes, skipped: BTreeMap::new() };
-        for document in read_documents(bytes) {
-            let place = Place { document: document.number, item: 0 };
-            match document.content {
-                Ok(value) => intake.add(value, place, LISTS_DEEP_MAX),
-                Err(why) => intake.broken(place, &why),
-            }
+/// Adds all objects of one file.
+pub(super) fn add_file(objects: &mut Objects, file: &Path, bytes: &[u8], notes: &mut Vec<Note>) {
+    let mut intake = Intake { objects, file, notes, skipped: BTreeMap::new() };
+    for document in read_documents(bytes) {
+        let place = Place { document: document.number, item: 0 };
+        match document.content {
+            Ok(value) => intake.add(value, place, LISTS_DEEP_MAX),
+            Err(why) => intake.broken(place, &why),
         }
-        intake.finish();
     }
+    intake.finish();
 }
 
 /// One file being taken in.
@@ -85,22 +43,10 @@ impl Intake<'_> {
             self.add_items(&value, &kind, items, place, lists_left);
             return;
         }
-        let group = text(&value, "apiVersion");
-        let group = group.split_once('/').map_or("", |(group, _)| group);
-        match (group, kind.as_str()) {
-            ("", "Pod") => self.take::<Pod>(value, place, |objects, pod| objects.pods.push(observe(&pod))),
-            ("", "PersistentVolumeClaim") => self.take(value, place, |objects, claim| objects.claims.push(claim)),
-            ("", "Node") => self.take(value, place, |objects, node| objects.nodes.push(node)),
-            ("apps", "StatefulSet") => self.take(value, place, |objects, set| objects.stateful_sets.push(set)),
-            ("cosmos.strange.love", "CosmosFullNode") => {
-                self.take(value, place, |objects, node| objects.full_nodes.push(node));
-            }
-            ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
-                self.take(value, place, |objects, snapshot| objects.snapshots.push(snapshot));
-            }
-            ("" | "events.k8s.io", "Event") => self.take(value, place, |objects, event| objects.events.push(event)),
-            (_, "") => self.broken(place, "no Kubernetes object: it has no `kind`"),
-            _ => self.skipped.entry(one_line(&kind)).or_insert((0, place)).0 += 1,
+        match self.objects.add(value) {
+            Ok(Taken::Kept) => {}
+            Ok(Taken::Passed) => self.skipped.entry(one_line(&kind)).or_insert((0, place)).0 += 1,
+            Err(why) => self.broken(place, &why),
         }
     }
 
@@ -123,15 +69,6 @@ impl Intake<'_> {
         }
     }
 
-    fn take<T: DeserializeOwned>(&mut self, value: Value, place: Place, keep: impl FnOnce(&mut Objects, T)) {
-        let kind = text(&value, "kind");
-        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("without a name").to_owned();
-        match serde_json::from_value::<T>(without_nulls(value)) {
-            Ok(object) => keep(self.objects, object),
-            Err(error) => self.broken(place, &format!("{kind} {name}: {error}")),
-        }
-    }
-
     fn broken(&mut self, place: Place, why: &str) {
         self.notes.push(Note::broken(self.file.to_owned(), place, why));
     }
@@ -148,19 +85,4 @@ impl Intake<'_> {
 
 fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// Kubernetes takes a null field for a missing one.
-fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => Value::Object(
-            fields
-                .into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| (key, without_nulls(value)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
-        other => other,
-    }
 }

@@ -1,54 +1,14 @@
-//! What the other replicas do, out of `peers.json`. *No client.* Keeps P6: the victim itself never counts.
+//! `peers.json` out of a bundle. *No client.*
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
-use diagnosis::{AppHashQuestion, Height, InstanceName, Siblings};
-use jiff::Timestamp;
-use serde::Deserialize;
+use scene::Sample;
 use serde_json::Value;
 
 use super::{Note, note::Place};
 
-/// Blocks come every one to ten seconds; a shorter look cannot tell a halt from the time between two blocks.
-const HALT_SEEN_AFTER_SECONDS: i64 = 10;
-
-/// One look at one replica's `/status`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub(crate) struct Sample {
-    /// The pod's name, alone or behind its namespace and a slash.
-    pub(crate) pod: String,
-    /// The node container's image digest.
-    pub(crate) image_id: Option<String>,
-    /// When.
-    pub(crate) time: Option<Timestamp>,
-    /// `latest_block_height`.
-    #[serde(deserialize_with = "number_or_text")]
-    pub(crate) height: Option<u64>,
-    /// `earliest_block_height`.
-    #[serde(deserialize_with = "number_or_text")]
-    pub(crate) earliest_height: Option<u64>,
-    /// `catching_up`.
-    pub(crate) catching_up: Option<bool>,
-    /// The binary's version.
-    pub(crate) version: Option<String>,
-    /// `latest_app_hash`.
-    pub(crate) app_hash: Option<String>,
-}
-
-/// CometBFT writes heights as JSON strings.
-fn number_or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let height = match Value::deserialize(deserializer)? {
-        Value::Null => return Ok(None),
-        Value::Number(number) => number.as_u64(),
-        Value::String(text) => text.parse().ok(),
-        _ => None,
-    };
-    height.map(Some).ok_or_else(|| serde::de::Error::custom("a height is a whole number, plain or in quotes"))
-}
-
 /// Reads the samples; a broken one costs only itself.
-pub(super) fn read_samples(file: &Path, bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Sample> {
+pub(crate) fn read_samples(file: &Path, bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Sample> {
     let mut broken = |item, why: &str| notes.push(Note::broken(file.to_owned(), Place { document: 1, item }, why));
     let items = match serde_json::from_slice::<Value>(bytes) {
         Ok(Value::Array(items)) => items,
@@ -70,120 +30,4 @@ pub(super) fn read_samples(file: &Path, bytes: &[u8], notes: &mut Vec<Note>) -> 
         }
     }
     samples
-}
-
-/// The replica that the siblings are compared with.
-pub(super) struct Victim<'a> {
-    pub(super) instance: &'a InstanceName,
-    pub(super) image_id: Option<&'a str>,
-    /// The last block it is known to have.
-    pub(super) height: Option<u64>,
-}
-
-impl Victim<'_> {
-    fn is(&self, pod: &str) -> bool {
-        pod == self.instance.name || pod == self.instance.to_string()
-    }
-
-    /// Its height by its own samples, else by what the caller knows.
-    fn last_height(&self, samples: &[Sample]) -> Option<u64> {
-        samples.iter().filter(|sample| self.is(&sample.pod)).filter_map(|sample| sample.height).max().max(self.height)
-    }
-}
-
-/// Judges the samples of everybody but the victim. `image_of` knows the digests of pods whose objects are at hand.
-pub(super) fn siblings(samples: &[Sample], victim: &Victim<'_>, image_of: impl Fn(&str) -> Option<String>) -> Siblings {
-    let mut by_pod: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
-    for sample in samples.iter().filter(|sample| !victim.is(&sample.pod) && sample.height.is_some()) {
-        by_pod.entry(&sample.pod).or_default().push(sample);
-    }
-    let tracks: Vec<Track> =
-        by_pod.into_iter().filter_map(|(pod, samples)| Track::new(&samples, image_of(pod))).collect();
-    let last = victim.last_height(samples);
-    let is_ahead = |track: &&Track| last.is_none_or(|last| track.height >= last);
-    let advancing: Vec<&Track> =
-        tracks.iter().filter(|track| track.course == Course::Rising && !track.catching_up).filter(is_ahead).collect();
-    if let Some(height) = advancing.iter().map(|track| track.height).max() {
-        return Siblings::Advancing {
-            count: u32::try_from(advancing.len()).unwrap_or(u32::MAX),
-            height: Height(height),
-            app_hash: app_hash(&tracks, victim.image_id, last),
-        };
-    }
-    // Someone who rises but is behind, or is still catching up, proves neither that the chain lives nor that it stands.
-    let someone_rises = tracks.iter().any(|track| track.course == Course::Rising);
-    let standing = tracks.iter().filter(|track| track.course == Course::Standing).map(|track| track.height).max();
-    match standing {
-        Some(height) if !someone_rises => Siblings::Halted { height: Height(height) },
-        _ => Siblings::Unknown,
-    }
-}
-
-/// One sibling over its samples.
-struct Track {
-    course: Course,
-    height: u64,
-    earliest: Option<u64>,
-    catching_up: bool,
-    image_id: Option<String>,
-}
-
-#[derive(PartialEq)]
-enum Course {
-    Rising,
-    Standing,
-    /// One sample, or two too close together.
-    NotSeen,
-}
-
-impl Track {
-    fn new(samples: &[&Sample], image_id: Option<String>) -> Option<Self> {
-        let mut samples = samples.to_vec();
-        samples.sort_by_key(|sample| sample.time);
-        let (first, last) = (samples.first()?, samples.last()?);
-        let height = samples.iter().filter_map(|sample| sample.height).max()?;
-        let too_short = matches!((first.time, last.time), (Some(from), Some(to))
-            if to.as_second().saturating_sub(from.as_second()) < HALT_SEEN_AFTER_SECONDS);
-        let course = if last.height > first.height {
-            Course::Rising
-        } else if samples.len() < 2 || too_short {
-            Course::NotSeen
-        } else {
-            Course::Standing
-        };
-        Some(Self {
-            course,
-            height,
-            earliest: last.earliest_height,
-            catching_up: last.catching_up == Some(true),
-            image_id: last.image_id.clone().filter(|id| !id.is_empty()).or(image_id),
-        })
-    }
-}
-
-/// "Does the identical image digest pass this height elsewhere?"
-fn app_hash(tracks: &[Track], image_id: Option<&str>, last: Option<u64>) -> AppHashQuestion {
-    let (Some(image_id), Some(last)) = (image_id, last) else { return AppHashQuestion::Unknown };
-    let ours = digest(image_id);
-    let is_ours = |track: &Track| track.image_id.as_deref().map(digest) == Some(ours);
-    // Whoever began above the height (state sync, pruning) has nothing to say about it.
-    let knows_the_height = |track: &&Track| track.earliest.is_none_or(|earliest| earliest <= last.saturating_add(1));
-    let mut beyond = tracks.iter().filter(|track| track.height > last).filter(knows_the_height);
-    if beyond.clone().any(is_ours) {
-        return AppHashQuestion::SameImagePasses;
-    }
-    // A manifest's digest and a configuration's digest of one image differ, so only two of a sort prove two images.
-    let of_a_sort =
-        |track: &Track| track.image_id.as_deref().is_some_and(|id| id.contains('@') == image_id.contains('@'));
-    let same_stops = tracks.iter().any(|track| is_ours(track) && track.height <= last);
-    if same_stops || (beyond.clone().next().is_some() && beyond.all(of_a_sort)) {
-        AppHashQuestion::SameImageDoesNot
-    } else {
-        AppHashQuestion::Unknown
-    }
-}
-
-/// `docker-pullable://ghcr.io/x/y@sha256:…` and `ghcr.io/x/y@sha256:…` name one image, also through a mirror.
-fn digest(image_id: &str) -> &str {
-    image_id.rsplit_once('@').map_or(image_id, |(_, digest)| digest)
 }

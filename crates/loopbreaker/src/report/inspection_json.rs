@@ -10,6 +10,15 @@
 //! heights     null in each field that was not read
 //! start       whether the node starts from these heights (null: could not be told), in words
 //! chain_id    null where it was not read
+//! trees       walk (off, sample, latest) and each store: version (of the commit), newest (on disk), root_fits (null: could not be
+//!             told), leaves, walked_leaves, walked_nodes; null where the application was not read
+//! cometbft    the version that wrote the state; genesis_chain_id: the chain by config/genesis.json
+//! signing     priv_validator_state.json: state (missing, unreadable, signed), height, round, step
+//! upgrade     upgrade-info.json: name, height, is_due (the next block is its height)
+//! consensus_wal  cs.wal: files, records, end_height, repaired_before
+//! wasm        codes that are stored (null: could not be told) and files of code; null where there are neither
+//! snapshots   height, format and chunks of each state-sync snapshot
+//! space       free_bytes, total_bytes, free_inodes (null: not counted), read_only, of the inspected directory's volume
 //! bytes_read  of files, second reads included
 //! seconds     how long it took
 //! ```
@@ -17,10 +26,13 @@
 //! A finding: kind, severity, database, file, offset, expected, computed, attribution (null where nothing fits), detail. Fields
 //! may be added; none is renamed or dropped within v1. Foreign text has its control characters replaced.
 
+mod companions;
+
 use chainstore::{Attribution, Checks, DatabaseReport, Finding, Inspection, Level, NodeReport, Prediction, Severity};
 use serde::Serialize;
 
 use crate::words::clean;
+use companions::CompanionsJson;
 
 #[derive(Serialize)]
 pub(crate) struct InspectionJson {
@@ -33,6 +45,8 @@ pub(crate) struct InspectionJson {
     heights: HeightsJson,
     start: Option<StartJson>,
     chain_id: Option<String>,
+    #[serde(flatten)]
+    companions: CompanionsJson,
     bytes_read: u64,
     seconds: f64,
 }
@@ -105,6 +119,7 @@ impl InspectionJson {
                 .and_then(|node| node.start.as_ref())
                 .map(|start| StartJson { starts: start.starts(), detail: clean(&start.to_string()) }),
             chain_id: node.and_then(|node| node.chain_id.as_deref()).map(clean),
+            companions: node.map(CompanionsJson::of).unwrap_or_default(),
             bytes_read: inspection.bytes_read,
             seconds: inspection.took.as_secs_f64(),
         }

@@ -1,13 +1,12 @@
 //! What an inspection found, for people: the verdict, each database, why, what to do. *No client.* Fits 80 columns.
 
 mod next;
+mod node;
 
 use std::collections::BTreeMap;
 
 use anstyle::Style;
-use chainstore::{
-    Attribution, Checks, DatabaseReport, Depth, Finding, FindingKind, Inspection, Level, NodeReport, Outcome, Severity,
-};
+use chainstore::{Attribution, Checks, DatabaseReport, Depth, Finding, FindingKind, Inspection, Outcome, Severity};
 
 use super::page::{ALARM, FAINT, Page};
 use crate::words::{bytes, clean, counted};
@@ -41,7 +40,8 @@ pub(super) fn show(page: &mut Page, inspection: &Inspection) {
     findings(page, inspection);
     predictions(page, &inspection.databases);
     if let Some(node) = &inspection.node {
-        heights(page, node);
+        node::heights(page, node);
+        node::companions(page, node);
     }
     untold(page, inspection);
     notes(page, inspection);
@@ -200,32 +200,6 @@ fn predictions(page: &mut Page, databases: &[DatabaseReport]) {
     }
 }
 
-fn heights(page: &mut Page, node: &NodeReport) {
-    let heights = node.heights;
-    let level = |level: Level| match level {
-        Level::At(height) => height.to_string(),
-        Level::Empty => "empty".to_owned(),
-        Level::Unknown => "not known".to_owned(),
-    };
-    page.heading("Heights");
-    let blocks = match heights.blockstore_base {
-        Level::At(base) => format!("{base} to {}", level(heights.blockstore)),
-        _ => level(heights.blockstore),
-    };
-    let chain = node.chain_id.as_deref().map(|chain| format!("Chain {chain}: ")).unwrap_or_default();
-    page.paragraph(&format!(
-        "{chain}application {}, state {}, blocks {blocks}.",
-        level(heights.application),
-        level(heights.state)
-    ));
-    let Some(start) = &node.start else { return };
-    page.paragraph(&match start.starts() {
-        Some(true) => format!("A node can start from these heights: {start}."),
-        Some(false) => "A node cannot start from these heights; what was found says why.".to_owned(),
-        None => format!("Whether a node can start from these heights cannot be told: {start}."),
-    });
-}
-
 fn untold(page: &mut Page, inspection: &Inspection) {
     let mut reasons: Vec<String> = inspection
         .databases
@@ -275,7 +249,7 @@ fn effort(depth: Depth, inspection: &Inspection) -> String {
         _ if partly => "Not everything could be read",
         Depth::Quick => "A quick look: entry points, manifests, sizes, footers, heights",
         Depth::Default => "Every checksum was computed",
-        Depth::Deep => "Every checksum, key order and tree hash was looked at",
+        Depth::Deep => "Every checksum and the order of every key was looked at",
     };
     let seconds = inspection.took.as_secs();
     let time = if seconds == 0 { "under a second".to_owned() } else { crate::words::duration(seconds) };

@@ -29,12 +29,45 @@ fn two_sick_pods_are_two_reports_and_the_worst_status() {
     let told: Vec<(&Value, &Value)> =
         reports.iter().map(|it| (&it["subject"]["name"], &it["verdict"]["cause"])).collect();
     assert_eq!(told, [(&json!("gaia-0"), &json!("disk_full")), (&json!("gaia-1"), &json!("physical_corruption"))]);
-    for report in &reports {
+    for (report, other) in reports.iter().zip(["cosmos/gaia-1", "cosmos/gaia-0"]) {
         assert_eq!(report["verdict"]["decision"], "hold");
-        assert!(report["verdict"]["vetoes"][0].as_str().expect("a veto").starts_with("other_victims: not alone"));
+        assert!(
+            !report["verdict"]["vetoes"].to_string().contains(other),
+            "another failure is no second victim: {report}"
+        );
     }
     let one = diagnose(&folder, &["--subject", "cosmos/gaia-0"]);
     assert_eq!((one.status, one.report()["subject"]["name"].as_str()), (0, Some("gaia-0")));
+}
+
+/// What is said of the other victims of `gaia-0`, whose log is the first, beside `gaia-1`, whose log is the second.
+fn other_victims(logs: [&str; 2], more: &[&str]) -> String {
+    let folder = with_pods(&["gaia-0", "gaia-1"])
+        .with("logs/gaia-0/node.previous.log", logs[0])
+        .with("logs/gaia-1/node.previous.log", logs[1]);
+    let report = diagnose(&folder, more).reports().remove(0);
+    let vetoes = report["verdict"]["vetoes"].as_array().expect("vetoes").clone();
+    let of_victims = |veto: &Value| veto.as_str().is_some_and(|veto| veto.starts_with("other_victims"));
+    vetoes.iter().find(|veto| of_victims(veto)).map(ToString::to_string).unwrap_or_default()
+}
+
+/// The logs of all that crash-loop are read, also of those that get no report.
+#[test]
+fn p7_two_logs_tell_whether_two_replicas_fail_the_same_way() {
+    const PORT: &str = "\
+8:59PM INF starting node with ABCI CometBFT in-process module=server
+Error: listen tcp 0.0.0.0:26656: bind: address already in use
+";
+    let only = ["--subject", "gaia-0"];
+    for more in [&[][..], &only] {
+        let alike = other_victims([DAMAGED, DAMAGED], more);
+        assert!(alike.contains("these fail the same way: cosmos/gaia-1"), "{alike}");
+        assert_eq!(other_victims([DAMAGED, PORT], more), "", "{more:?}");
+        for mute in ["", "nothing that a node prints\n"] {
+            let unknown = other_victims([DAMAGED, mute], more);
+            assert!(unknown.contains("also crash-loop with the same exit code: cosmos/gaia-1"), "{unknown}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Log, disk and peers together: what the judge's table says of a bundle that holds a node's data (P2, P10, P13).
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -145,6 +150,53 @@ fn data_alone_is_enough_for_a_report() {
     assert_eq!(report["verdict"]["witnesses"], json!(["disk"]));
     let text = run(&["diagnose", "--data", &data]).stdout;
     assert!(text.starts_with("Data of a node: "), "{text}");
+}
+
+/// A rate of 5 kB a second takes longer than the test waits.
+#[test]
+fn ctrl_c_prints_the_report_as_far_as_it_is_known() {
+    let folder = bundle();
+    let child = Command::new(env!("CARGO_BIN_EXE_loopbreaker"))
+        .args(["diagnose", "--max-read-rate", "5kB", "--output", "json", "--exit-code"])
+        .arg(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("it runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a whole report");
+    assert_eq!((&report["disk"]["outcome"], &report["log"]["witness"]), (&json!("could_not_tell"), &json!(true)));
+    assert_eq!(report["verdict"]["witnesses"], json!(["log", "peers"]));
+    let words = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(words.lines().count(), 1, "{words}");
+    assert!(words.starts_with("error: stopped by a signal before everything was read"), "{words}");
+}
+
+#[test]
+fn a_quick_look_at_the_data_proves_no_soundness() {
+    let quick =
+        |folder: &Folder| run(&["diagnose", &folder.path().display().to_string(), "--quick", "--output", "json"]);
+    let folder = bundle();
+    let report = quick(&folder).report();
+    assert_eq!(report["disk"]["outcome"], "intact");
+    assert_ne!(verdict(&report)[0], "disk_intact", "{report}");
+    fs::remove_file(table(&folder, "application.db")).expect("removed");
+    assert_eq!(quick(&folder).report()["disk"]["outcome"], "damaged");
+}
+
+/// The judge's app-hash row takes every leaf of every tree; a log that asks for it gets it.
+#[test]
+fn an_app_hash_mismatch_has_the_trees_hashed() {
+    let folder = bundle().with("logs/gaia-0/node.previous.log", APP_HASH);
+    let report = diagnose(&folder).report();
+    let trees = &report["disk"]["trees"];
+    assert_eq!(trees["walk"], "latest");
+    for store in trees["stores"].as_array().expect("stores") {
+        assert_eq!(store["walked_leaves"], store["leaves"], "{store}");
+    }
 }
 
 #[test]

@@ -128,10 +128,44 @@ fn a_quick_look_does_not_read_blocks_and_a_deep_one_hashes_trees() {
     let (status, report) = json_of("goleveldb/table-data-flip", &["--quick"]);
     assert_eq!((status, &report["outcome"]), (0, &json!("intact")));
     assert!(inspect("goleveldb/table-data-flip", &["--quick"]).stdout.contains("Read every checksum."));
-    assert_eq!(json_of("node/goleveldb-iavl-altered", &[]).0, 0);
     let (status, report) = json_of("node/goleveldb-iavl-altered", &["--deep", "--max-read-rate", "50MiB"]);
     assert_eq!(status, 10);
     assert_eq!(report["databases"][0]["findings"][0]["kind"], "tree_hash");
+}
+
+/// Each depth has its own walk, and `--iavl` changes that alone.
+#[test]
+fn trees_are_walked_as_far_as_was_asked_for() {
+    for (arguments, walk, status) in [
+        (&["--quick"][..], "off", 0),
+        (&["--iavl", "off"], "off", 0),
+        (&["--deep", "--iavl", "off"], "off", 0),
+        (&[], "sample", 10),
+        (&["--deep", "--iavl", "sample"], "sample", 10),
+        (&["--deep"], "latest", 10),
+        (&["--quick", "--iavl", "latest"], "latest", 10),
+    ] {
+        let (said, report) = json_of("node/goleveldb-iavl-altered", arguments);
+        assert_eq!((said, &report["trees"]["walk"]), (status, &json!(walk)), "{arguments:?}");
+        let bank = report["trees"]["stores"].as_array().expect("stores").iter().find(|store| store["name"] == "bank");
+        let bank = bank.expect("the store");
+        assert_eq!((&bank["version"], &bank["root_fits"], &bank["leaves"]), (&json!(12), &json!(true), &json!(12)));
+        assert_eq!(bank["walked_leaves"], if walk == "off" { 0 } else { 12 }, "{arguments:?}");
+        let finding = &report["databases"][0]["findings"][0];
+        if status == 10 {
+            assert_eq!(finding["kind"], "tree_hash");
+            let detail = finding["detail"].as_str().expect("words");
+            let named = ["store bank", "version 12", "12/5 (key b006)"].iter().all(|words| detail.contains(words));
+            assert!(named, "{detail}");
+        }
+    }
+    let (_, report) = json_of("node/goleveldb-iavl-deleted", &[]);
+    let detail = report["databases"][0]["findings"][0]["detail"].as_str().expect("words");
+    assert!(detail.contains("store bank") && detail.contains("is missing (key s/k:bank/ + 73"), "{detail}");
+    let page = |arguments: &[&str]| inspect("node/goleveldb-healthy", arguments).stdout;
+    assert!(page(&["--deep"]).contains("Trees of 3 stores: every leaf of the latest version (21) was hashed"));
+    assert!(page(&["--quick"]).contains("Trees of 3 stores: the roots have the hashes of the commit"));
+    assert_eq!(run(&["inspect", "x", "--iavl", "all"]).status, 2);
 }
 
 #[test]

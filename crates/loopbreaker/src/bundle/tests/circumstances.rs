@@ -6,6 +6,7 @@ use diagnosis::{
 };
 
 use super::*;
+use scene::LogCauses;
 
 fn around_all(objects: &[Value]) -> Circumstances {
     let mut folder = Folder::new();
@@ -13,7 +14,7 @@ fn around_all(objects: &[Value]) -> Circumstances {
         folder = folder.with_object(&format!("{index:02}"), object);
     }
     assert_eq!(folder.notes(), Vec::<String>::new());
-    folder.bundle().subjects(Some("gaia-0")).expect("subjects")[0].circumstances()
+    folder.bundle().subjects(Some("gaia-0")).expect("subjects")[0].circumstances(&LogCauses::new())
 }
 
 fn around(pod: Value) -> Circumstances {
@@ -130,7 +131,7 @@ fn p7_only_the_same_failure_makes_a_second_victim() {
         for (index, object) in [sick("gaia-0"), other, owner()].iter().enumerate() {
             folder = folder.with_object(&format!("{index:02}"), object);
         }
-        let around = folder.bundle().subjects(Some("gaia-0")).expect("subjects")[0].circumstances_beside(&logs);
+        let around = folder.bundle().subjects(Some("gaia-0")).expect("subjects")[0].circumstances(&logs);
         let victims = match around.victims {
             Victims::Others(others) => others.to_string(),
             other => format!("{other:?}"),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn pods(folder: &Folder) -> Vec<String> {
-    folder.bundle().instances.iter().map(|history| history.instance().to_string()).collect()
+    folder.bundle().scene.instances.iter().map(|history| history.instance().to_string()).collect()
 }
 
 const TWO: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n---\n# another\nkind: Pod\napiVersion: v1\nmetadata:\n  name: b\n  namespace: n\n";
@@ -21,7 +21,7 @@ fn lists_of_any_kind() {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": [sick("gaia-0"), well("gaia-1"), owner()]});
     let folder = Folder::new().with_object("list", &list);
     assert_eq!(pods(&folder), ["cosmos/gaia-0", "cosmos/gaia-1"]);
-    assert_eq!(folder.bundle().objects.full_nodes.len(), 1);
+    assert_eq!(folder.bundle().scene.objects.full_nodes.len(), 1);
     let mut bare = sick("gaia-0");
     bare.as_object_mut().expect("an object").retain(|key, _| key != "kind" && key != "apiVersion");
     let pod_list = json!({"apiVersion": "v1", "kind": "PodList", "items": [bare]});
@@ -109,12 +109,16 @@ fn other_kinds() {
          spec: {source: {persistentVolumeClaimName: pvc-a}}\n\
          status: {readyToUse: true, creationTime: \"2026-01-05T10:00:00Z\", restoreSize: 1Gi, later: field}\n",
     );
-    let objects = folder.bundle().objects;
+    let objects = folder.bundle().scene.objects;
     assert_eq!((objects.claims.len(), objects.nodes.len(), objects.stateful_sets.len()), (1, 1, 1));
     assert_eq!(objects.events[0].message, "broken");
     let snapshot = &objects.snapshots[0];
-    assert_eq!(snapshot.metadata.name, "s1");
+    assert_eq!(snapshot.metadata.name.as_deref(), Some("s1"));
+    let status = snapshot.status.as_ref().expect("a status");
     assert_eq!(snapshot.spec.source.persistent_volume_claim_name.as_deref(), Some("pvc-a"));
-    assert_eq!((snapshot.status.ready_to_use, snapshot.status.restore_size.as_deref()), (Some(true), Some("1Gi")));
-    assert_eq!(snapshot.status.creation_time.map(|time| time.to_string()).as_deref(), Some("2026-01-05T10:00:00Z"));
+    assert_eq!(
+        (status.ready_to_use, status.restore_size.as_ref().map(|size| size.0.as_str())),
+        (Some(true), Some("1Gi"))
+    );
+    assert_eq!(status.creation_time.as_ref().map(|time| time.0.to_string()).as_deref(), Some("2026-01-05T10:00:00Z"));
 }

@@ -6,6 +6,7 @@ use diagnosis::{
 };
 
 use super::*;
+use scene::LogCauses;
 
 fn looping(subject: &Subject<'_>) -> CrashLoop {
     match subject.crash_loop() {
@@ -30,10 +31,10 @@ fn agoric_mainnet_fullnode_0() {
     assert_eq!((found.container.as_str(), found.crashes), ("node", 100));
     let workload = Some(Workload::CosmosFullNode("agoric-mainnet-fullnode".to_owned()));
     let expected = Circumstances { memory: Memory::NotKilled, workload, ..Circumstances::default() };
-    assert_eq!(subjects[0].circumstances(), expected);
+    assert_eq!(subjects[0].circumstances(&LogCauses::new()), expected);
     assert_eq!(subjects[0].siblings(), Siblings::Unknown);
     let no_failure: Option<StartFailure> = None;
-    assert_eq!(subjects[0].circumstances().start_failure, no_failure);
+    assert_eq!(subjects[0].circumstances(&LogCauses::new()).start_failure, no_failure);
 }
 
 #[test]
@@ -47,8 +48,11 @@ fn cosmosfullnode_state_db() {
         skipped[0]
     );
     assert_eq!(bundle.absent, [BundlePart::Data, BundlePart::Peers, BundlePart::About]);
-    assert_eq!(bundle.instances.len(), 2);
-    assert_eq!((bundle.objects.events.len(), bundle.objects.claims.len(), bundle.objects.snapshots.len()), (110, 1, 1));
+    assert_eq!(bundle.scene.instances.len(), 2);
+    assert_eq!(
+        (bundle.scene.objects.events.len(), bundle.scene.objects.claims.len(), bundle.scene.objects.snapshots.len()),
+        (110, 1, 1)
+    );
     let subjects = bundle.subjects(None).expect("subjects");
     assert_eq!(subjects.len(), 1, "lab-0 is well");
     let subject = &subjects[0];
@@ -64,7 +68,11 @@ fn cosmosfullnode_state_db() {
         workload: Some(Workload::CosmosFullNode("lab".to_owned())),
         ..Circumstances::default()
     };
-    assert_eq!(subject.circumstances(), expected, "the revision labels differ, but nothing is rolled out");
+    assert_eq!(
+        subject.circumstances(&LogCauses::new()),
+        expected,
+        "the revision labels differ, but nothing is rolled out"
+    );
     assert_eq!((subject.owner_height("lab-0"), subject.owner_height("lab-1")), (Some(Height(194)), Some(Height(137))));
     assert_eq!(subject.siblings(), Siblings::Unknown, "one number of each shows no advance");
     assert_eq!(subject.chain_id(), Some("lab-peer"));
@@ -81,7 +89,11 @@ fn cosmosfullnode_application_db() {
         (found.container.as_str(), found.role, found.crashes),
         ("version-check", ContainerRole::VersionCheck, 3)
     );
-    assert_eq!(subjects[0].circumstances().upgrade, UpgradePlan::NotDue, "it does not ask for another image");
+    assert_eq!(
+        subjects[0].circumstances(&LogCauses::new()).upgrade,
+        UpgradePlan::NotDue,
+        "it does not ask for another image"
+    );
     let logs: Vec<&str> = subjects[0].logs.iter().map(|log| log.container.as_str()).collect();
     assert_eq!(logs, ["node", "version-check"]);
 }

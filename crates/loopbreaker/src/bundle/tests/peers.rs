@@ -127,7 +127,7 @@ fn digests_and_heights_out_of_the_objects() {
         advancing(2, 505, AppHashQuestion::SameImagePasses)
     );
     assert_eq!(
-        (bundle.peers.len(), bundle.peers[0].version.clone(), bundle.peers[0].app_hash.clone()),
+        (bundle.scene.peers.len(), bundle.scene.peers[0].version.clone(), bundle.scene.peers[0].app_hash.clone()),
         (4, None, None)
     );
 }
@@ -150,7 +150,7 @@ fn broken_samples() {
             "peers.json, document 1, item 4: skipped, cannot be read: invalid type: integer `7`, expected struct Sample",
         ]
     );
-    assert_eq!(folder.bundle().peers.len(), 1);
+    assert_eq!(folder.bundle().scene.peers.len(), 1);
     assert_eq!(
         Folder::new().with("peers.json", "{}").notes(),
         ["peers.json, document 1: skipped, cannot be read: expected a JSON array of samples"]

@@ -107,9 +107,12 @@ fn one_replica_over_files_and_pods() {
         .with_object("b", &with(sick("gaia-0"), "/status/containerStatuses/0/restartCount", json!(3)))
         .with("bundle.json", r#"{"collected_at": "2026-01-05T11:00:00Z", "versions": {"loopbreaker": "0.1.0"}, "notes": "by hand", "more": 1}"#);
     let bundle = folder.bundle();
-    assert_eq!(bundle.instances.len(), 1);
-    assert_eq!(bundle.instances[0].observations().count(), 2);
-    assert_eq!(bundle.instances[0].latest().seen.map(|seen| seen.to_string()).as_deref(), Some("2026-01-05T11:00:00Z"));
+    assert_eq!(bundle.scene.instances.len(), 1);
+    assert_eq!(bundle.scene.instances[0].observations().count(), 2);
+    assert_eq!(
+        bundle.scene.instances[0].latest().seen.map(|seen| seen.to_string()).as_deref(),
+        Some("2026-01-05T11:00:00Z")
+    );
     assert_eq!((&bundle.about.versions, &bundle.about.notes), (&json!({"loopbreaker": "0.1.0"}), &json!("by hand")));
     assert_eq!(absent(&folder), ["logs/", "data/", "peers.json"]);
 }

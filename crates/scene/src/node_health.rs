@@ -2,7 +2,7 @@
 
 use diagnosis::{NodeHealth, NodeName, Observation};
 
-use super::{Bundle, Event, note::one_line};
+use crate::{Event, Scene, words::one_line};
 
 /// Events about storage, of kubelet, attach-detach controller, provisioner, resizer and health monitor.
 const STORAGE_REASONS: [&str; 12] = [
@@ -33,23 +33,23 @@ const MACHINE_REASONS: [&str; 8] = [
 ];
 
 /// What Node, Events and an eviction say, the gravest first. `Healthy` needs both a ready Node and some Events to look at.
-pub(super) fn node_health(bundle: &Bundle, pod: &Observation) -> NodeHealth {
-    let machine = pod.node.as_ref().and_then(|name| ready(bundle, name));
+pub(crate) fn node_health(scene: &Scene, pod: &Observation) -> NodeHealth {
+    let machine = pod.node.as_ref().and_then(|name| ready(scene, name));
     let sick = machine
         .clone()
         .and_then(Result::err)
         .or_else(|| eviction(pod))
-        .or_else(|| bundle.objects.events.iter().find(|event| is_bad_news(event, pod)).map(in_words));
+        .or_else(|| scene.objects.events.iter().find(|event| is_bad_news(event, pod)).map(in_words));
     match (sick, machine) {
         (Some(why), _) => NodeHealth::Sick(why),
-        (None, Some(Ok(()))) if !bundle.objects.events.is_empty() => NodeHealth::Healthy,
+        (None, Some(Ok(()))) if !scene.objects.events.is_empty() => NodeHealth::Healthy,
         (None, _) => NodeHealth::Unknown,
     }
 }
 
 /// The Node's own conditions, if its object is at hand.
-fn ready(bundle: &Bundle, name: &NodeName) -> Option<Result<(), String>> {
-    let node = bundle.objects.nodes.iter().rev().find(|node| node.metadata.name.as_deref() == Some(name.as_str()))?;
+fn ready(scene: &Scene, name: &NodeName) -> Option<Result<(), String>> {
+    let node = scene.objects.nodes.iter().rev().find(|node| node.metadata.name.as_deref() == Some(name.as_str()))?;
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref())?;
     for pressure in ["DiskPressure", "MemoryPressure", "PIDPressure"] {
         if conditions.iter().any(|condition| condition.type_ == pressure && condition.status == "True") {

@@ -2,11 +2,11 @@
 
 use diagnosis::{Observation, SigningRisk};
 
-use super::{Bundle, circumstances::full_node};
+use crate::{Scene, circumstances::full_node};
 
 /// P10: only a remote signer can be told from objects; everything else stays unknown, which refuses.
-pub(super) fn signing(bundle: &Bundle, pod: &Observation) -> SigningRisk {
-    let node_type = match full_node(bundle, pod) {
+pub(crate) fn signing(scene: &Scene, pod: &Observation) -> SigningRisk {
+    let node_type = match full_node(scene, pod) {
         // The owner's own word; the pod may still carry the label of an older one.
         Some(owner) => owner.spec.r#type.as_deref(),
         None => pod.node_type.as_deref().filter(|_| is_of_cosmos_operator(pod)),

@@ -6,24 +6,24 @@ use diagnosis::{
     Cause, CrashLoop, CrashLoopReading, InstanceHistory, InstanceName, Observation, OtherVictims, Victims, detect,
 };
 
-use super::{
-    Bundle,
+use crate::{
+    Scene,
     circumstances::{full_node, siblings},
-    note::one_line,
+    words::one_line,
 };
 
-/// What the log of each replica names as the cause, for those whose log was read.
-pub(crate) type LogCauses = BTreeMap<InstanceName, Cause>;
+/// What the log of each replica names as the cause, for those whose log was read and is sure of it.
+pub type LogCauses = BTreeMap<InstanceName, Cause>;
 
 /// Siblings that fail the same way, and those that crash-loop otherwise. Alone only where every replica that the owner wants
 /// was seen; what cannot be compared counts as the same (P7).
-pub(super) fn victims(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> (Victims, Vec<String>) {
+pub(crate) fn victims(scene: &Scene, history: &InstanceHistory, logs: &LogCauses) -> (Victims, Vec<String>) {
     let pod = history.latest();
     let own = detect(history);
     let mut same = OtherVictims::default();
     let mut otherwise = Vec::new();
     let mut seen: u32 = 1;
-    for other in siblings(bundle, pod) {
+    for other in siblings(scene, pod) {
         seen = seen.saturating_add(1);
         let CrashLoopReading::Looping(its_loop) = detect(other) else { continue };
         let name = other.instance().to_string();
@@ -35,7 +35,7 @@ pub(super) fn victims(bundle: &Bundle, history: &InstanceHistory, logs: &LogCaus
             Likeness::Otherwise => otherwise.push(format!("{name} ({})", ending(&its_loop))),
         }
     }
-    let wanted = full_node(bundle, pod).and_then(|owner| owner.spec.replicas).or_else(|| wanted_by_set(bundle, pod));
+    let wanted = wanted_by_full_node(scene, pod).or_else(|| wanted_by_set(scene, pod));
     let victims = if !same.is_empty() {
         Victims::Others(same)
     } else if wanted.is_some_and(|wanted| seen >= wanted) {
@@ -60,8 +60,9 @@ enum Likeness {
 
 fn likeness(own: &CrashLoopReading, other: &CrashLoop, causes: (Option<Cause>, Option<Cause>)) -> Likeness {
     match causes {
-        // Both logs name it: the exit code may still differ with the container that met it first.
-        (Some(a), Some(b)) if a == b => return Likeness::SameCause,
+        // Both logs name it: the exit code may still differ with the container that met it first. One fault of a machine or
+        // a program can damage the data of two replicas in different ways.
+        (Some(a), Some(b)) if a == b || a.is_local_damage() && b.is_local_damage() => return Likeness::SameCause,
         (Some(_), Some(_)) => return Likeness::Otherwise,
         _ => {}
     }
@@ -82,9 +83,13 @@ fn ending(its_loop: &CrashLoop) -> String {
     }
 }
 
-fn wanted_by_set(bundle: &Bundle, pod: &Observation) -> Option<u32> {
+fn wanted_by_full_node(scene: &Scene, pod: &Observation) -> Option<u32> {
+    u32::try_from(full_node(scene, pod)?.spec.replicas?).ok()
+}
+
+fn wanted_by_set(scene: &Scene, pod: &Observation) -> Option<u32> {
     let owner = pod.owner.as_ref().filter(|owner| owner.kind == "StatefulSet")?;
-    let set = bundle.objects.stateful_sets.iter().rev().find(|set| {
+    let set = scene.objects.stateful_sets.iter().rev().find(|set| {
         set.metadata.name.as_ref() == Some(&owner.name)
             && set.metadata.namespace.as_deref().unwrap_or_default() == pod.instance.namespace
     })?;

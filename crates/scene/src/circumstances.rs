@@ -6,54 +6,50 @@ use diagnosis::{
     Memory, Observation, Owner, RevisionScope, RollOut, StartFailure, UpgradePlan, Workload,
 };
 
-use super::{
-    Bundle, FullNode,
-    node_health::node_health,
-    note::one_line,
-    signing::signing,
-    victims::{LogCauses, victims},
-};
+use api::CosmosFullNode;
+
+use crate::{LogCauses, Scene, node_health::node_health, signing::signing, victims::victims, words::one_line};
 
 /// An upgrade that is due within so many blocks is at hand: at six seconds a block, ten minutes.
 const UPGRADE_NEAR_BLOCKS: u64 = 100;
 
-/// All that the bundle's objects tell about one replica.
-pub(super) fn circumstances(bundle: &Bundle, history: &InstanceHistory, logs: &LogCauses) -> Circumstances {
+/// All that the objects tell about one replica.
+pub(crate) fn circumstances(scene: &Scene, history: &InstanceHistory, logs: &LogCauses) -> Circumstances {
     let latest = history.latest();
-    let (victims, other_crash_loops) = victims(bundle, history, logs);
+    let (victims, other_crash_loops) = victims(scene, history, logs);
     Circumstances {
-        upgrade: upgrade(bundle, latest),
+        upgrade: upgrade(scene, latest),
         image: image(history),
-        roll_out: roll_out(bundle, latest),
+        roll_out: roll_out(scene, latest),
         victims,
         other_crash_loops,
         workload: workload(latest),
         memory: memory(latest),
-        node: node_health(bundle, latest),
-        signing: signing(bundle, latest),
+        node: node_health(scene, latest),
+        signing: signing(scene, latest),
         start_failure: start_failure(latest),
         ..Circumstances::default()
     }
 }
 
-/// The owner, where it is a `CosmosFullNode` of this bundle.
-pub(super) fn full_node<'b>(bundle: &'b Bundle, pod: &Observation) -> Option<&'b FullNode> {
+/// The owner, where it is a `CosmosFullNode` whose object is at hand.
+pub(crate) fn full_node<'b>(scene: &'b Scene, pod: &Observation) -> Option<&'b CosmosFullNode> {
     let owner = pod.owner.as_ref().filter(|owner| owner.kind == "CosmosFullNode")?;
     // The newest of several prints; they stand in the order of their files.
-    bundle
-        .objects
-        .full_nodes
-        .iter()
-        .rev()
-        .find(|node| node.metadata.name == owner.name && node.metadata.namespace == pod.instance.namespace)
+    scene.objects.full_nodes.iter().rev().find(|node| {
+        node.metadata.name.as_ref() == Some(&owner.name)
+            && node.metadata.namespace.as_deref().unwrap_or_default() == pod.instance.namespace
+    })
 }
 
 /// Cosmos-operator swaps the image when the height that a pod is to make next belongs to another version.
-fn upgrade(bundle: &Bundle, pod: &Observation) -> UpgradePlan {
-    let Some(owner) = full_node(bundle, pod).filter(|owner| !owner.spec.chain.versions.is_empty()) else {
+fn upgrade(scene: &Scene, pod: &Observation) -> UpgradePlan {
+    let Some(owner) = full_node(scene, pod).filter(|owner| !owner.spec.chain.versions.is_empty()) else {
         return UpgradePlan::Unknown;
     };
-    let (Some(next), Some(node)) = (owner.status.height.get(&pod.instance.name).copied(), pod.node_container()) else {
+    let (Some(next), Some(node)) =
+        (owner.status.as_ref().and_then(|status| status.height.get(&pod.instance.name).copied()), pod.node_container())
+    else {
         return UpgradePlan::Unknown;
     };
     let mut versions: Vec<_> = owner.spec.chain.versions.iter().collect();
@@ -96,8 +92,8 @@ fn image(history: &InstanceHistory) -> ImageFreshness {
 }
 
 /// The newest observation of each other replica of the same owner.
-pub(super) fn siblings<'b>(bundle: &'b Bundle, pod: &'b Observation) -> impl Iterator<Item = &'b InstanceHistory> {
-    bundle.instances.iter().filter(move |other| {
+pub(crate) fn siblings<'b>(scene: &'b Scene, pod: &'b Observation) -> impl Iterator<Item = &'b InstanceHistory> {
+    scene.instances.iter().filter(move |other| {
         *other.instance() != pod.instance
             && pod.owner.is_some()
             && same_owner(other.latest().owner.as_ref(), pod.owner.as_ref())
@@ -109,8 +105,8 @@ fn same_owner(a: Option<&Owner>, b: Option<&Owner>) -> bool {
 }
 
 /// A rollout shows in the owner's status, or in pods of several revisions.
-fn roll_out(bundle: &Bundle, pod: &Observation) -> RollOut {
-    let set = bundle.objects.stateful_sets.iter().rev().find(|set| {
+fn roll_out(scene: &Scene, pod: &Observation) -> RollOut {
+    let set = scene.objects.stateful_sets.iter().rev().find(|set| {
         pod.owner
             .as_ref()
             .is_some_and(|owner| owner.kind == "StatefulSet" && Some(&owner.name) == set.metadata.name.as_ref())
@@ -122,7 +118,7 @@ fn roll_out(bundle: &Bundle, pod: &Observation) -> RollOut {
     if let Some((current, update)) = revisions.filter(|(current, update)| current != update) {
         return RollOut::InProgress(format!("the StatefulSet goes from {} to {}", one_line(current), one_line(update)));
     }
-    let mut others = siblings(bundle, pod).map(InstanceHistory::latest).peekable();
+    let mut others = siblings(scene, pod).map(InstanceHistory::latest).peekable();
     if others.peek().is_none() {
         return if revisions.is_some() { RollOut::Settled } else { RollOut::Unknown };
     }

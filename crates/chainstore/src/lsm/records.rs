@@ -1,17 +1,14 @@
-//! Records of a journal or MANIFEST as goleveldb puts them together, and every break on the way. *Files, read-only.*
+//! Records of a journal or MANIFEST as engines put them together, and every break on the way. *Files, read-only.*
 //!
 //! Source: goleveldb `leveldb/journal/journal.go` (`nextChunk`): at a broken chunk the *rest of its 32 KiB block* is
-//! dropped, and so is the record that it interrupts. C++ LevelDB `db/log_reader.cc` drops the same bytes.
+//! dropped, and so is the record that it interrupts. C++ LevelDB `db/log_reader.cc` drops the same bytes. Pebble
+//! `record/record.go` reads no further; here reading goes on, since what still follows tells damage from a torn end.
 
-use crate::attribution::{flip_in_covered, flip_in_masked_checksum};
-use crate::data_file::{DataFile, PAGE, SecondRead};
-use crate::lsm::framing::{Blocks, Chunk, ChunkState, LEGACY, chunk_at, covered, next_good_chunk};
-use crate::read_error::{ReadError, ReadProblem};
-use crate::{Attribution, crc32c, unmask};
-
-const FULL: u8 = 1;
-const FIRST: u8 = 2;
-const LAST: u8 = 4;
+use crate::Attribution;
+use crate::data_file::{DataFile, SecondRead};
+use crate::lsm::broken_chunk::{attribute, can_be_torn};
+use crate::lsm::framing::{AtBreak, Blocks, Chunk, ChunkState, Dialect, Position, chunk_at, next_good_chunk};
+use crate::read_error::ReadError;
 
 /// A record above this is not put together; an honest batch is far smaller.
 pub(crate) const RECORD_BYTES_MAX: usize = 512 << 20;
@@ -45,6 +42,11 @@ pub(crate) enum Event {
         /// Whether the file simply ends, as after a crash.
         at_end: bool,
     },
+    /// The log ends here, and an earlier log's bytes follow.
+    Ended {
+        /// Where.
+        offset: u64,
+    },
     /// The device does not give a block.
     Unreadable(ReadError),
 }
@@ -54,7 +56,7 @@ pub(crate) enum Event {
 pub(crate) struct Break {
     /// What stands there.
     pub(crate) chunk: Chunk,
-    /// Bytes that the engine drops from there on.
+    /// Bytes that the engine drops from there on; those of the chunk alone, if it stops here.
     pub(crate) dropped: u64,
     /// The record that is cut by it, if one was open.
     pub(crate) cuts_record: Option<u64>,
@@ -87,6 +89,7 @@ pub(crate) enum After {
 /// Puts records together.
 pub(crate) struct Records<'a> {
     file: &'a DataFile,
+    dialect: Dialect,
     blocks: Blocks<'a>,
     at: usize,
     record: Vec<u8>,
@@ -97,9 +100,10 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(file: &'a DataFile) -> Self {
+    pub(crate) fn new(file: &'a DataFile, dialect: Dialect) -> Self {
         Self {
             file,
+            dialect,
             blocks: Blocks::new(file),
             at: 0,
             record: Vec::new(),
@@ -118,7 +122,7 @@ impl<'a> Records<'a> {
     /// What comes next; none at the end.
     pub(crate) fn advance(&mut self) -> Option<Event> {
         while !self.ended {
-            if let Some(chunk) = chunk_at(self.blocks.bytes(), self.blocks.start(), self.at, LEGACY) {
+            if let Some(chunk) = chunk_at(self.blocks.bytes(), self.blocks.start(), self.at, self.dialect) {
                 if let Some(event) = self.take(chunk) {
                     return Some(event);
                 }
@@ -143,10 +147,14 @@ impl<'a> Records<'a> {
     }
 
     fn take(&mut self, chunk: Chunk) -> Option<Event> {
+        if chunk.state == ChunkState::LogEnds && self.open.is_none() {
+            self.at = self.blocks.bytes().len();
+            return Some(Event::Ended { offset: chunk.offset });
+        }
         if !chunk.is_good() || self.record.len().saturating_add(chunk.length) > RECORD_BYTES_MAX {
             return Some(Event::Broken(Box::new(self.broken(chunk))));
         }
-        let begins = chunk.kind == FULL || chunk.kind == FIRST;
+        let begins = matches!(chunk.position(), Position::Full | Position::First);
         match (begins, self.open) {
             (true, Some(offset)) => {
                 // goleveldb glues such a chunk on as if it were a middle one; the batch then fails to decode.
@@ -165,7 +173,7 @@ impl<'a> Records<'a> {
         self.record.extend_from_slice(self.blocks.bytes().get(payload).unwrap_or_default());
         self.at = self.at.saturating_add(chunk.total());
         let offset = *self.open.get_or_insert(chunk.offset);
-        if chunk.kind == FULL || chunk.kind == LAST {
+        if matches!(chunk.position(), Position::Full | Position::Last) {
             self.open = None;
             self.dropped_before = false;
             return Some(Event::Record { offset });
@@ -177,27 +185,35 @@ impl<'a> Records<'a> {
         let bytes = self.blocks.bytes();
         let start = self.blocks.start();
         let from_header = bytes.get(self.at..).unwrap_or_default();
-        let next = chunk_at(bytes, start, self.at.saturating_add(chunk.total()), LEGACY);
+        let dialect = self.dialect;
+        let next = chunk_at(bytes, start, self.at.saturating_add(chunk.total()), dialect);
         let chained = chunk.state != ChunkState::ZeroHeader && next.is_some_and(|next| next.is_good());
         let after = if chained {
             After::GoodChunk
         } else if chunk.state == ChunkState::ZeroHeader {
             let blank = from_header.iter().all(|byte| *byte == 0);
             if blank { After::Nothing } else { After::BytesAfterZeros }
-        } else if self.searches < SEARCHES_MAX && next_good_chunk(bytes, start, self.at, LEGACY).is_some() {
+        } else if self.searches < SEARCHES_MAX && next_good_chunk(bytes, start, self.at, dialect).is_some() {
             After::Lookalike
         } else {
             After::Nothing
         };
         let result = Break {
             chunk,
-            dropped: from_header.len() as u64,
+            dropped: match dialect.at_break {
+                AtBreak::DropsBlock => from_header.len() as u64,
+                AtBreak::Stops => chunk.total().min(from_header.len()) as u64,
+            },
             cuts_record: self.open,
-            can_be_torn: can_be_torn(from_header, &chunk),
-            attribution: attribute(from_header, &chunk),
+            can_be_torn: can_be_torn(from_header, &chunk, dialect),
+            attribution: attribute(from_header, &chunk, dialect),
             after,
             second_read: self.file.read_again(from_header, chunk.offset),
-            salvaged: if chained { salvage(bytes, start, self.at.saturating_add(chunk.total())) } else { Vec::new() },
+            salvaged: if chained {
+                salvage(bytes, start, self.at.saturating_add(chunk.total()), dialect)
+            } else {
+                Vec::new()
+            },
         };
         self.searches = self.searches.saturating_add(1);
         self.at = bytes.len();
@@ -207,75 +223,15 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Other bytes than those written, neither missing nor zero, are not what a crash leaves.
-fn can_be_torn(from_header: &[u8], chunk: &Chunk) -> bool {
-    match chunk.state {
-        ChunkState::ZeroHeader | ChunkState::Overflow => true,
-        ChunkState::Good | ChunkState::UnknownKind | ChunkState::BadChecksum(_) => {
-            from_header.ends_with(&[0; 16]) || zeroed_page(from_header, chunk.offset).is_some()
-        }
-    }
-}
-
 /// Whole records that follow each other from `at` on.
-fn salvage(block: &[u8], start: u64, mut at: usize) -> Vec<Vec<u8>> {
+fn salvage(block: &[u8], start: u64, mut at: usize, dialect: Dialect) -> Vec<Vec<u8>> {
     let mut records = Vec::new();
-    while let Some(chunk) = chunk_at(block, start, at, LEGACY).filter(Chunk::is_good) {
+    while let Some(chunk) = chunk_at(block, start, at, dialect).filter(Chunk::is_good) {
         let payload = at.saturating_add(chunk.header)..at.saturating_add(chunk.total());
-        if chunk.kind == FULL {
+        if chunk.position() == Position::Full {
             records.extend(block.get(payload).map(<[u8]>::to_vec));
         }
         at = at.saturating_add(chunk.total());
     }
     records
-}
-
-/// One flipped bit in payload or type, in the stored checksum, or in the length.
-fn attribute(from_header: &[u8], chunk: &Chunk) -> Attribution {
-    let flip =
-        |byte: usize, bit: u8| Attribution::SingleBitFlip { offset: chunk.offset.saturating_add(byte as u64), bit };
-    if chunk.state == ChunkState::ZeroHeader {
-        let zeros = from_header.iter().take_while(|byte| **byte == 0).count() as u64;
-        return Attribution::ZeroedPage { offset: chunk.offset, bytes: zeros };
-    }
-    if let Some(covered) = covered(from_header, chunk) {
-        if let Some(found) = flip_in_covered(covered, unmask(chunk.stored)) {
-            return flip(found.byte.saturating_add(6), found.bit);
-        }
-        if let Some(bit) = flip_in_masked_checksum(chunk.stored, crc32c(covered)) {
-            return flip(usize::try_from(bit / 8).unwrap_or_default(), u8::try_from(bit % 8).unwrap_or_default());
-        }
-    }
-    if let Some(zeroed) = zeroed_page(from_header, chunk.offset) {
-        return zeroed;
-    }
-    for bit in 0..16_u8 {
-        let other = Chunk { length: chunk.length ^ (1 << bit), ..*chunk };
-        let fits = other.length > 0
-            && covered(from_header, &other).is_some_and(|covered| crc32c(covered) == unmask(chunk.stored));
-        if fits {
-            return flip(usize::from(4 + bit / 8), bit % 8);
-        }
-    }
-    Attribution::Unknown
-}
-
-/// The first run of whole pages of zeros from a chunk on.
-fn zeroed_page(bytes: &[u8], offset: u64) -> Option<Attribution> {
-    let front = usize::try_from(offset.next_multiple_of(PAGE).checked_sub(offset)?).ok()?;
-    let page_bytes = usize::try_from(PAGE).ok()?;
-    let pages = bytes.get(front..)?.chunks_exact(page_bytes);
-    let is_zero = |page: &&[u8]| page.iter().all(|byte| *byte == 0);
-    let before = pages.clone().take_while(|page| !is_zero(page)).count() as u64;
-    let zeros = pages.skip(usize::try_from(before).ok()?).take_while(is_zero).count() as u64;
-    let first = offset.next_multiple_of(PAGE).saturating_add(before.saturating_mul(PAGE));
-    (zeros > 0).then(|| Attribution::ZeroedPage { offset: first, bytes: zeros.saturating_mul(PAGE) })
-}
-
-/// An error number that a device gave, for attribution.
-pub(crate) fn io_attribution(error: &ReadError) -> Attribution {
-    match error.problem {
-        ReadProblem::Io { errno, .. } => Attribution::IoError { errno },
-        _ => Attribution::Unknown,
-    }
 }

@@ -5,8 +5,9 @@
 //! chunk prove nothing: a peer can have put them there (P13).
 
 use crate::data_file::{DataFile, SecondRead};
-use crate::leveldb::records::{After, Break, Event, Records, io_attribution};
-use crate::lsm::framing::ChunkState;
+use crate::lsm::broken_chunk::io_attribution;
+use crate::lsm::framing::{AtBreak, ChunkState, Dialect};
+use crate::lsm::records::{After, Break, Event, Records};
 use crate::store::Place;
 use crate::{Attribution, Checks, Finding, FindingKind, Reason};
 
@@ -43,12 +44,37 @@ pub(crate) struct LogReport {
     pub(crate) dropped_by_damage: u64,
     /// Whole records that can still be read in what it drops.
     pub(crate) salvaged: Vec<Vec<u8>>,
+    /// Where the engine stops reading although the log goes on, if it is one that stops at a break.
+    pub(crate) stopped: Option<u64>,
 }
 
-/// Reads a log to its end and hands each whole record to `record` with its offset.
-pub(crate) fn read(place: &Place, file: &DataFile, role: Role, mut record: impl FnMut(u64, &[u8])) -> LogReport {
+/// Records beyond a break are kept up to this many bytes: they are counted, no more.
+const SALVAGED_BYTES_MAX: u64 = 64 << 20;
+
+impl LogReport {
+    /// A record that the engine does not reach.
+    fn beyond(&mut self, record: &[u8]) {
+        let bytes = record.len() as u64;
+        let held: u64 = self.salvaged.iter().map(|record| record.len() as u64).sum();
+        self.dropped_by_damage = self.dropped_by_damage.saturating_add(bytes);
+        if held.saturating_add(bytes) <= SALVAGED_BYTES_MAX {
+            self.salvaged.push(record.to_vec());
+        }
+    }
+}
+
+/// Reads a log to its end and hands each whole record that the engine reads to `record` with its offset.
+pub(crate) fn read(
+    place: &Place,
+    file: &DataFile,
+    role: Role,
+    dialect: Dialect,
+    mut record: impl FnMut(u64, &[u8]),
+) -> LogReport {
     let mut report = LogReport::default();
-    let mut records = Records::new(file);
+    let mut records = Records::new(file, dialect);
+    let log = Log { place, file, role, dialect };
+    let mut ended = None;
     let mut pending: Vec<Break> = Vec::new();
     file.will_read_all();
     while let Some(event) = records.advance() {
@@ -59,37 +85,75 @@ pub(crate) fn read(place: &Place, file: &DataFile, role: Role, mut record: impl 
         }
         match event {
             Event::Record { offset } => {
-                settle(place, file, role, &mut pending, true, &mut report);
+                settle(&log, &mut pending, true, &mut report);
+                if let Some(end) = ended.take() {
+                    report.stopped = report.stopped.or(Some(end));
+                    report.checks.add(log.goes_on_after_its_end(end, offset));
+                }
                 report.records = report.records.saturating_add(1);
-                record(offset, records.record());
+                if report.stopped.is_some() {
+                    report.beyond(records.record());
+                } else {
+                    record(offset, records.record());
+                }
             }
             Event::Orphan { offset, bytes, explained } => {
-                settle(place, file, role, &mut pending, true, &mut report);
+                settle(&log, &mut pending, true, &mut report);
                 report.dropped = report.dropped.saturating_add(bytes);
                 if !explained {
                     let detail = "a record's middle or end stands here without its beginning";
-                    report.checks.add(Finding::new(role.kind(), &place.database, file.path(), detail).at(offset));
+                    report.checks.add(log.finding(role.kind(), detail).at(offset));
                     report.dropped_by_damage = report.dropped_by_damage.saturating_add(bytes);
                 }
             }
-            Event::Unfinished { offset, at_end } => unfinished(place, file, role, offset, at_end, &mut report),
+            Event::Unfinished { offset, at_end } => unfinished(&log, offset, at_end, &mut report),
+            Event::Ended { offset } => ended = ended.or(Some(offset)),
             Event::Broken(broken) => {
+                let flipped = matches!(broken.attribution, Attribution::SingleBitFlip { .. });
+                if ended.is_some() && !flipped {
+                    // What an earlier log left behind this one's end is of no concern.
+                    continue;
+                }
+                if dialect.at_break == AtBreak::Stops {
+                    report.stopped = report.stopped.or(Some(broken.chunk.offset));
+                }
                 report.dropped = report.dropped.saturating_add(broken.dropped);
                 pending.push(*broken);
             }
             Event::Unreadable(error) => {
-                let finding = Finding::new(FindingKind::ReadError, &place.database, file.path(), error.to_string())
-                    .by(io_attribution(&error));
-                report.checks.add(finding);
+                report.checks.add(log.finding(FindingKind::ReadError, error.to_string()).by(io_attribution(&error)));
             }
         }
     }
-    settle(place, file, role, &mut pending, false, &mut report);
+    settle(&log, &mut pending, false, &mut report);
     report
 }
 
-fn unfinished(place: &Place, file: &DataFile, role: Role, offset: u64, at_end: bool, report: &mut LogReport) {
-    let finding = |kind, detail| Finding::new(kind, &place.database, file.path(), detail).at(offset);
+/// The log that is read.
+struct Log<'a> {
+    place: &'a Place,
+    file: &'a DataFile,
+    role: Role,
+    dialect: Dialect,
+}
+
+impl Log<'_> {
+    fn finding(&self, kind: FindingKind, detail: impl Into<String>) -> Finding {
+        Finding::new(kind, &self.place.database, self.file.path(), detail)
+    }
+
+    /// Chunks of this log stand behind the mark or the earlier log's chunk that ended it.
+    fn goes_on_after_its_end(&self, end: u64, next: u64) -> Finding {
+        let detail = format!(
+            "another log's bytes stand here, but this one goes on at {next}; the engine reads this log no further"
+        );
+        self.finding(self.role.kind(), detail).at(end)
+    }
+}
+
+fn unfinished(log: &Log<'_>, offset: u64, at_end: bool, report: &mut LogReport) {
+    let (file, role) = (log.file, log.role);
+    let finding = |kind, detail: &str| log.finding(kind, detail).at(offset);
     match (at_end, role) {
         (true, Role::Manifest | Role::NewestJournal) => {
             report
@@ -108,15 +172,16 @@ fn unfinished(place: &Place, file: &DataFile, role: Role, offset: u64, at_end: b
 }
 
 /// Judges the breaks seen so far, now that it is known whether the log goes on after them.
-fn settle(place: &Place, file: &DataFile, role: Role, pending: &mut Vec<Break>, goes_on: bool, report: &mut LogReport) {
+fn settle(log: &Log<'_>, pending: &mut Vec<Break>, goes_on: bool, report: &mut LogReport) {
     for broken in pending.drain(..) {
-        judge(place, file, role, &broken, goes_on, report);
+        judge(log, &broken, goes_on, report);
     }
 }
 
-fn judge(place: &Place, file: &DataFile, role: Role, broken: &Break, goes_on: bool, report: &mut LogReport) {
+fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
+    let Log { file, role, dialect, .. } = *log;
     let offset = broken.chunk.offset;
-    let finding = |kind, detail: String| Finding::new(kind, &place.database, file.path(), detail).at(offset);
+    let finding = |kind, detail: String| log.finding(kind, detail).at(offset);
     match &broken.second_read {
         SecondRead::Same => {}
         SecondRead::Differs(at) => {
@@ -130,15 +195,28 @@ fn judge(place: &Place, file: &DataFile, role: Role, broken: &Break, goes_on: bo
         }
     }
     let flipped = matches!(broken.attribution, Attribution::SingleBitFlip { .. });
-    let continues = goes_on || matches!(broken.after, After::GoodChunk | After::BytesAfterZeros);
+    // Where files are used again, anything can stand behind zeros.
+    let continues = goes_on
+        || broken.after == After::GoodChunk
+        || (broken.after == After::BytesAfterZeros && dialect.log_number.is_none());
     if broken.chunk.is_good() {
         report.checks.add(Reason::AboveLimit(format!("{}: a record of more than 512 MiB", file.path().display())));
     } else if continues || flipped || role == Role::OlderJournal {
         report.dropped_by_damage = report.dropped_by_damage.saturating_add(broken.dropped);
         report.salvaged.extend(broken.salvaged.iter().cloned());
-        let detail = format!("{}; the engine drops {} bytes from here on", state_in_words(broken), broken.dropped);
+        let further: u64 = broken.salvaged.iter().map(|record| record.len() as u64).sum();
+        let loss = match dialect.at_break {
+            AtBreak::DropsBlock => format!("the engine drops {} bytes from here on", broken.dropped),
+            AtBreak::Stops => {
+                report.dropped_by_damage = report.dropped_by_damage.saturating_add(further);
+                "the engine reads this log no further".to_owned()
+            }
+        };
+        let detail = format!("{}; {loss}", state_in_words(broken));
         let (expected, computed) = values(broken);
         report.checks.add(finding(role.kind(), detail).values(expected, computed).by(broken.attribution.clone()));
+    } else if broken.chunk.state == ChunkState::ZeroHeader && dialect.log_number.is_some() {
+        // Space that was reserved and is not written yet.
     } else if broken.after == After::Lookalike {
         report.checks.add(Reason::Ambiguous(format!(
             "{}: {} at {offset}, and what stands after it may be a record or a record's content",
@@ -152,7 +230,11 @@ fn judge(place: &Place, file: &DataFile, role: Role, broken: &Break, goes_on: bo
             state_in_words(broken)
         )));
     } else {
-        let detail = format!("{}: the torn end of a write that was not finished", state_in_words(broken));
+        let end = match dialect.log_number {
+            None => "the torn end of a write that was not finished",
+            Some(_) => "here the log ends, in a write that was not finished or in what the file held as an earlier log",
+        };
+        let detail = format!("{}: {end}", state_in_words(broken));
         report.checks.add(finding(FindingKind::SelfHealing, detail));
     }
 }
@@ -161,6 +243,7 @@ fn state_in_words(broken: &Break) -> &'static str {
     match broken.chunk.state {
         ChunkState::Good => "a record too large to read",
         ChunkState::ZeroHeader => "zeros where a chunk should begin",
+        ChunkState::LogEnds => "a record that ends in another log's bytes",
         ChunkState::UnknownKind => "a chunk of unknown type",
         ChunkState::Overflow => "a chunk longer than its block",
         ChunkState::BadChecksum(_) => "a chunk that does not fit its checksum",
@@ -171,7 +254,10 @@ fn values(broken: &Break) -> (String, String) {
     let chunk = &broken.chunk;
     match chunk.state {
         ChunkState::Good | ChunkState::ZeroHeader => ("a chunk".to_owned(), "zeros".to_owned()),
-        ChunkState::UnknownKind => ("chunk type 1 to 4".to_owned(), format!("chunk type {}", chunk.kind)),
+        ChunkState::LogEnds => {
+            ("a chunk of this log".to_owned(), format!("log number {}", chunk.log_number.unwrap_or(0)))
+        }
+        ChunkState::UnknownKind => ("a known chunk type".to_owned(), format!("chunk type {}", chunk.kind)),
         ChunkState::Overflow => (
             format!("at most {} bytes", chunk.available.saturating_sub(chunk.header)),
             format!("{} bytes", chunk.length),
