@@ -16,7 +16,7 @@ use crate::{
     colour::Colour,
     disk_part::DiskReader,
     examine::LogSource,
-    exit::{STDOUT_FAILED, Status, WrongUsage},
+    exit::{STDOUT_FAILED, Status, WrongUsage, printed},
     incident::{self, ByHand, Incident},
     inspect::{CannotLook, Stopped, rate},
     progress::{Progress, Stop},
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         stop: Stop::default(),
     };
     let incidents = incidents(arguments, &reader)?;
-    print(arguments, &incidents).context(STDOUT_FAILED)?;
+    printed(print(arguments, &incidents).context(STDOUT_FAILED))?;
     if reader.stop.is_asked() {
         return Err(Stopped.into());
     }

@@ -75,6 +75,12 @@ impl Status {
     }
 }
 
+/// What became of printing a report. Whoever reads it may have seen enough (`| head`): the status is the verdict's all the
+/// same.
+pub(crate) fn printed(result: anyhow::Result<()>) -> anyhow::Result<()> {
+    result.or_else(|error| if is_broken_pipe(&error) { Ok(()) } else { Err(error) })
+}
+
 /// Prints the one line that says why it could not be done, and gives the number.
 pub(crate) fn code(result: anyhow::Result<Status>) -> ExitCode {
     match result {

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::{
     colour::Colour,
     diagnose::Format,
-    exit::Status,
+    exit::{Status, printed},
     progress::{Inspecting, Stop},
     report, ring_part,
     words::clean,
@@ -146,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         let vanished = format!("{}: vanished while it was read (was the volume unmounted?)", arguments.dir.display());
         return Err(anyhow::Error::msg(vanished));
     }
-    print(arguments, depth, &inspection)?;
+    printed(print(arguments, depth, &inspection))?;
     if stop.is_asked() {
         return Err(Stopped.into());
     }

@@ -249,8 +249,24 @@ fn note_words(kind: FindingKind) -> &'static str {
 
 fn effort(depth: Depth, inspection: &Inspection) -> String {
     let partly = all_checks(inspection).any(|checks| !checks.untold.is_empty());
+    // Where no engine's rules apply, or the list of tables is broken, nobody knows which checksums there are.
+    let unlisted = all_findings(inspection).iter().any(|finding| {
+        matches!(
+            finding.kind,
+            FindingKind::NoDatabase
+                | FindingKind::TwoEngines
+                | FindingKind::WrongSetup
+                | FindingKind::ManifestCorrupt
+                | FindingKind::ManifestMissing
+                | FindingKind::ManifestIncomplete
+                | FindingKind::VersionEditMalformed
+                | FindingKind::EntryPointCorrupt
+                | FindingKind::EntryPointMissing
+        )
+    });
     let looked = match depth {
-        _ if partly => "Not everything could be read",
+        _ if is_empty(inspection) => "Nothing was found to read",
+        _ if partly || unlisted => "Not everything could be read",
         Depth::Quick => "A quick look: entry points, manifests, sizes, footers, heights",
         Depth::Default => "Every checksum was computed",
         Depth::Deep => "Every checksum and the order of every key was looked at",

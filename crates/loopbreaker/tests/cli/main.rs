@@ -13,6 +13,7 @@ mod guards;
 mod inspects;
 mod manners;
 mod memory;
+mod next_steps;
 mod permissions;
 mod readme;
 mod rings;

@@ -1,6 +1,6 @@
 //! What to do after an inspection. *No client.*
 
-use chainstore::{Depth, FindingKind, Inspection, Outcome, ReadProblem, Reason, Severity};
+use chainstore::{Depth, Finding, FindingKind, Inspection, Outcome, ReadProblem, Reason, Severity, SigningState};
 use diagnosis::StartRole;
 
 use super::{all_checks, all_findings, is_empty};
@@ -19,7 +19,10 @@ pub(super) fn steps(label: &str, depth: Depth, inspection: &Inspection) -> Vec<S
         Outcome::Inconsistent => vec![
             step("Do not start the node on this volume yet; keep it as it is, or take a snapshot of it first."),
             step("Restore the newest snapshot whose heights belong together, and inspect it before it is used."),
-        ],
+        ]
+        .into_iter()
+        .chain(keep_signing_state(inspection))
+        .collect(),
         Outcome::CouldNotTell => could_not_tell(inspection),
         Outcome::Intact => intact(label, depth),
     };
@@ -35,6 +38,9 @@ fn damaged(inspection: &Inspection) -> Vec<Step> {
         .filter(|finding| finding.severity() == Severity::Damage)
         .map(|finding| &finding.database)
         .collect();
+    if names.iter().any(|name| name.as_str() == "priv_validator_state") {
+        return broken_signing_state(&names);
+    }
     let partly = all_checks(inspection).any(|checks| !checks.untold.is_empty());
     if !partly && names.iter().all(|name| name.start_role() == StartRole::CanBeRebuilt) {
         return vec![step(
@@ -42,7 +48,7 @@ fn damaged(inspection: &Inspection) -> Vec<Step> {
              damaged directory aside (do not delete it) and start.",
         )];
     }
-    vec![
+    let mut steps = vec![
         step(
             "Do not start the node on this volume: engines destroy the evidence at the next open. Take a snapshot of it \
              first, even though it is damaged.",
@@ -51,8 +57,42 @@ fn damaged(inspection: &Inspection) -> Vec<Step> {
             "Restore a snapshot from before the damage into a volume of its own, inspect that one, and use it only if it \
              is intact.",
         ),
-        command("Ask the machine's kernel whether its disk or memory is sick.", "dmesg --level=err,warn".to_owned()),
-    ]
+    ];
+    steps.extend(keep_signing_state(inspection));
+    steps.push(command(
+        "Ask the machine's kernel whether its disk or memory is sick.",
+        "dmesg --level=err,warn".to_owned(),
+    ));
+    steps
+}
+
+/// P10: a snapshot brings an older signing state back, with which the key can sign a height twice.
+fn broken_signing_state(damaged: &[&diagnosis::DatabaseName]) -> Vec<Step> {
+    let mut steps = vec![
+        step(
+            "Neither start the node nor restore a snapshot over priv_validator_state.json: an older signing state lets the \
+             key sign a height twice, for which a validator is slashed.",
+        ),
+        step(
+            "Find the last height, round and step that this key signed: in the chain's blocks, in a remote signer, in a \
+             copy that is surely newer. Write the file with at least that height by hand, with the node stopped.",
+        ),
+    ];
+    if damaged.iter().any(|name| name.as_str() != "priv_validator_state") {
+        steps.push(step("Only then see to the other damage; a restored volume needs that same signing state."));
+    }
+    steps
+}
+
+/// What must come along to any restored volume.
+fn keep_signing_state(inspection: &Inspection) -> Option<Step> {
+    match inspection.node.as_ref()?.signing {
+        SigningState::Signed { height, .. } if height > 0 => Some(step(&format!(
+            "This node's key signed last at height {height}: take priv_validator_state.json along to the restored volume. \
+             With an older one the key can sign a height twice."
+        ))),
+        _ => None,
+    }
 }
 
 fn could_not_tell(inspection: &Inspection) -> Vec<Step> {
@@ -61,10 +101,22 @@ fn could_not_tell(inspection: &Inspection) -> Vec<Step> {
     if has(FindingKind::ReadsDiffer) {
         steps.push(step("Do not trust this machine: read the volume on another one before anything is restored."));
     }
-    if has(FindingKind::TwoEngines) || has(FindingKind::WrongSetup) {
+    let wrong_setup = |what| {
+        all_findings(inspection).iter().any(|finding| finding.kind == FindingKind::WrongSetup && setup(finding) == what)
+    };
+    if has(FindingKind::TwoEngines) || wrong_setup(Setup::Engine) {
         steps.push(step(
             "Compare `db_backend` in config.toml and `app-db-backend` in app.toml with the engine that wrote the data.",
         ));
+    }
+    if wrong_setup(Setup::UpgradeInfo) {
+        steps.push(step(
+            "Put a whole upgrade-info.json in its place (a sibling that passed the same upgrade has one), or move it aside \
+             where no upgrade was ever made.",
+        ));
+    }
+    if wrong_setup(Setup::Genesis) {
+        steps.push(step("Put the genesis file of the data's own chain into config/, or mount the right volume."));
     }
     let reasons: Vec<&Reason> = all_checks(inspection).flat_map(|checks| &checks.untold).collect();
     let denied = reasons.iter().find_map(|reason| match reason {
@@ -90,6 +142,23 @@ fn could_not_tell(inspection: &Inspection) -> Vec<Step> {
         steps.push(step("Neither damage nor soundness is proven; nothing should be restored because of this report."));
     }
     steps
+}
+
+/// What a wrong setup is about.
+#[derive(PartialEq, Eq)]
+enum Setup {
+    Engine,
+    UpgradeInfo,
+    Genesis,
+}
+
+fn setup(finding: &Finding) -> Setup {
+    match finding.file.file_name().and_then(|name| name.to_str()) {
+        Some("upgrade-info.json") => Setup::UpgradeInfo,
+        Some("genesis.json") => Setup::Genesis,
+        _ if finding.detail.starts_with("the genesis file") => Setup::Genesis,
+        _ => Setup::Engine,
+    }
 }
 
 fn intact(label: &str, depth: Depth) -> Vec<Step> {
