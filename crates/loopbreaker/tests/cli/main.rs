@@ -16,6 +16,7 @@ mod memory;
 mod permissions;
 mod readme;
 mod rings;
+mod rings_cut_short;
 mod samples;
 mod standing;
 
