@@ -18,6 +18,7 @@ mod kept;
 mod log_names;
 mod mark;
 mod message;
+mod parent;
 mod room;
 mod signals;
 mod spots;

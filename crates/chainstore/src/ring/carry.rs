@@ -1,8 +1,9 @@
 //! The findings of an entry, and what became of each: what the next entry carries on, and what an inspection counts.
 //! *Files, read-only.*
 //!
-//! Only the newest entry is ever compared with today's directory. Each start looks before the engine does, so a chain of
-//! starts has no hole: what the guard carried on was judged at every one of them, and a doubt is never taken back.
+//! Only the newest entry is ever compared with today's directory. Each start looks before the engine does, and an entry
+//! says what was known from the moment that it is in its place, so a chain of starts has no hole: what the guard carried on
+//! was judged at every one of them, and a doubt is never taken back.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ use crate::ring::entry::{Mark, RingEntry, RingFinding};
 use crate::ring::facts::{self, DatabaseFacts};
 use crate::ring::fate::{self, Fate, Looked};
 use crate::ring::link::{self, Link, Today};
-use crate::{Depth, Finding, FindingKind, Severity};
+use crate::ring::unchecked;
+use crate::{Finding, FindingKind, Severity};
 
 /// Findings that are carried on at most.
 const CARRIED_MAX: usize = 64;
@@ -71,8 +73,7 @@ pub(crate) struct Now<'n> {
     pub(crate) looked: Looked,
 }
 
-/// What the next entry carries on of the newest one, given today's directory and checks of a guard that looked at
-/// `depth`.
+/// What the next entry carries on of the newest one, given today's directory and what the guard's checks found so far.
 #[must_use]
 pub fn carry(
     newest: &RingEntry,
@@ -81,9 +82,8 @@ pub fn carry(
     below_home: &std::path::Path,
     facts: &[DatabaseFacts],
     findings: &[Finding],
-    depth: Depth,
+    looked: Looked,
 ) -> Vec<Kept> {
-    let looked = if depth == Depth::Quick { Looked::Quickly } else { Looked::AtAll };
     let now = Now { root, below_home, facts, findings, looked };
     let judged = judge(newest, ring_stayed, &now).into_iter().filter(|judged| !judged.lived_with);
     let carried = judged.filter_map(|judged| {
@@ -146,6 +146,7 @@ fn judge_database(
     let Ok(entries) = dir.list() else { return };
     let today = Today { dir: &dir, entries: &entries, facts };
     let link = link::link(before, &today, ring_stayed);
+    let begun = newest.place.map(|place| place.born.unwrap_or(place.altered));
     let lived_with = facts.changed_at.saturating_sub(newest.started_at_seconds) >= LIVED_WITH_SECONDS;
     let mut manifest = None;
     // The MANIFEST first: what follows from it shares its fate.
@@ -159,6 +160,9 @@ fn judge_database(
             _ if is_on_disk(&kept, now) => Fate::OnDisk,
             State::Doubtful => Fate::Doubtful("it could not be told at an earlier start"),
             State::Erased => still_erased(&link),
+            State::Unread if now.looked == Looked::NotAtAll => {
+                unchecked::fate(kind, &kept.finding, before, &today, &link, begun)
+            }
             State::Unread => fate::fate(kind, &kept.finding, before, &today, &link, now.looked),
         };
         if fate::is_of_manifest(kind) {

@@ -29,7 +29,9 @@ pub enum Fate {
 
 /// How much of today's files was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Looked {
+pub enum Looked {
+    /// Nothing was checked.
+    NotAtAll,
     /// Entry points, manifests, journals.
     Quickly,
     /// Every checksum.
@@ -59,7 +61,7 @@ pub(crate) fn is_of_manifest(kind: FindingKind) -> bool {
     matches!(kind, Kind::ManifestCorrupt | Kind::VersionEditMalformed | Kind::ManifestIncomplete)
 }
 
-fn is_of_pointer(kind: FindingKind) -> bool {
+pub(crate) fn is_of_pointer(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::EntryPointMissing | FindingKind::EntryPointCorrupt | FindingKind::ManifestMissing)
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn fate(
 }
 
 /// An engine's open writes a MANIFEST of a higher number.
-fn was_opened(before: &DatabaseFacts, today: &Today<'_>) -> bool {
+pub(crate) fn was_opened(before: &DatabaseFacts, today: &Today<'_>) -> bool {
     manifest_number(today.facts) > manifest_number(before)
 }
 

@@ -9,8 +9,8 @@
 //! is "could not tell" or nothing at all (P13).
 //!
 //! **In reading order:** `entry` (the format) → `facts` (what tells two states of a database apart) → `identity` and
-//! `open_log` (its two proofs) → `link` (does today's directory go on from then?) → `fate` (what became of a finding) →
-//! `carry` (all findings of an entry at once) → `read` (a ring on disk) → `weigh` (an inspection and a ring together).
+//! `open_log` (its two proofs) → `link` (does today's directory go on from then?) → `fate` (what became of a finding)
+//! and `unchecked` (and where nobody looked) → `carry` (all findings of an entry at once) → `read` (a ring on disk) → `weigh` (an inspection and a ring together).
 
 mod carry;
 mod entry;
@@ -20,6 +20,7 @@ mod identity;
 mod link;
 mod open_log;
 mod read;
+mod unchecked;
 mod weigh;
 
 pub use carry::{Kept, State, carry};
@@ -28,7 +29,7 @@ pub use entry::{
     RingUpgrade,
 };
 pub use facts::{DatabaseFacts, collect_facts};
-pub use fate::Fate;
+pub use fate::{Fate, Looked};
 pub use identity::FileIdentity;
 pub use read::{ENTRY_NAME, Ring, RingSlot, SlotState, UNFINISHED, identity_of, sequence_of};
 pub use weigh::{RingReport, RingStart, Whose, weigh};

@@ -27,6 +27,8 @@ const ENTRIES_MAX: usize = 64;
 pub struct Ring {
     /// Its entries.
     pub slots: Vec<RingSlot>,
+    /// Numbers of entries that are not read, because there are too many.
+    pub older: Vec<u64>,
     /// Names of half-written entries: a guard was killed at that point.
     pub unfinished: Vec<String>,
     /// The highest number that anything in it has for its name.
@@ -64,10 +66,15 @@ impl RingSlot {
     }
 }
 
-/// The number in the name of an entry's directory: twelve digits or more, nothing else.
+/// The highest number that an entry can have: a start in each second of thirty years. What has a higher one for its name is
+/// nobody's entry.
+const SEQUENCE_MAX: u64 = 1_000_000_000;
+
+/// The number in the name of an entry's directory: twelve digits, nothing else, and no more than starts can be.
 #[must_use]
 pub fn sequence_of(name: &str) -> Option<u64> {
-    (name.len() >= 12 && name.bytes().all(|byte| byte.is_ascii_digit())).then(|| name.parse().ok()).flatten()
+    let is_number = name.len() == 12 && name.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| name.parse().ok()).flatten().filter(|sequence| *sequence <= SEQUENCE_MAX)
 }
 
 impl Ring {
@@ -90,7 +97,8 @@ impl Ring {
         }
         numbers.sort_unstable();
         let skipped = numbers.len().saturating_sub(ENTRIES_MAX);
-        for (sequence, name) in numbers.into_iter().skip(skipped) {
+        ring.older = numbers.drain(..skipped).map(|(sequence, _)| sequence).collect();
+        for (sequence, name) in numbers {
             let place = identity::look(&dir, name.as_ref()).map(|seen| seen.identity);
             let state = match read_entry(&dir, &name) {
                 Ok(entry) if entry.sequence == sequence => SlotState::Entry(Box::new(entry)),

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use chainstore::{DataDir, EntryKind, FileEntry, FoundPlace};
-use diagnosis::StartRole;
+use diagnosis::{DatabaseName, StartRole};
 
 use super::until::Until;
 
@@ -44,6 +44,9 @@ pub(super) fn wanted(places: &[FoundPlace]) -> Vec<Wanted> {
     let mut ranked: Vec<(u8, u8, Wanted)> = Vec::new();
     for found in places.iter().filter(|found| !found.detection.engines.is_empty()) {
         let place = &found.place;
+        if !is_of_a_node(place.dir.path()) {
+            continue;
+        }
         let role = u8::from(place.database.start_role() != StartRole::ReadAtStart);
         let mut newest: Vec<&FileEntry> = place.entries.iter().filter(|entry| entry.kind == EntryKind::File).collect();
         newest.sort_unstable_by(|a, b| b.name.cmp(&a.name));
@@ -57,6 +60,18 @@ pub(super) fn wanted(places: &[FoundPlace]) -> Vec<Wanted> {
     }
     ranked.sort_by_key(|(rank, role, _)| (*rank, *role));
     ranked.into_iter().map(|(_, _, wanted)| wanted).collect()
+}
+
+/// Whether a directory, below the home, is one of the databases that every node may have. Of others nobody knows what is in
+/// them: a keyring is a LevelDB too.
+pub(super) fn is_of_a_node(database: &Path) -> bool {
+    let holds_keys = |part: std::path::Component<'_>| {
+        let name = part.as_os_str().to_string_lossy().to_ascii_lowercase();
+        name == "config" || name == "keys" || name.starts_with("keyring")
+    };
+    let name = database.file_name().unwrap_or_default().to_string_lossy();
+    let is_known = name.starts_with("light") || DatabaseName::new(&name).start_role() != StartRole::Other;
+    is_known && !database.components().any(holds_keys)
 }
 
 /// How soon a file is copied, and which part of it; none for all that does not tell.
@@ -149,6 +164,20 @@ mod tests {
             "marker.manifest.000001.MANIFEST-000001",
         ] {
             assert!(part_of(name, &mut 0, &mut 0, &mut 0).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_databases_of_a_node_are_copied_from() {
+        for database in
+            ["data/application.db", "data/snapshots/metadata.db", "data/light-client-db.db", "elsewhere/state.db"]
+        {
+            assert!(is_of_a_node(Path::new(database)), "{database}");
+        }
+        for database in
+            ["keys/keys.db", "data/keyring.db", "keyring-test/state.db", "Keys/state.db", "config/state.db", ""]
+        {
+            assert!(!is_of_a_node(Path::new(database)), "{database}");
         }
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use chainstore::{
     DataDir, Finding, Inspection, Severity, SigningState, UpgradeInfo, parse_signing_state,
     ring::{
-        Checked, DatabaseFacts, Mark, RING_SCHEMA, RingDatabase, RingEntry, RingFinding, RingHeights, RingSigning,
-        RingUpgrade,
+        self, Checked, DatabaseFacts, Looked, Mark, RING_SCHEMA, Ring, RingDatabase, RingEntry, RingFinding,
+        RingHeights, RingSigning, RingUpgrade,
     },
 };
 use jiff::Timestamp;
@@ -91,6 +91,13 @@ pub(super) fn remember(entry: &mut RingEntry, before: Option<&RingEntry>) {
     had.sort();
     had.dedup();
     entry.had = had;
+}
+
+/// What the entry carries on of the newest one in the ring, as far as `looked` and `findings` tell what became of it.
+pub(super) fn carry_on(entry: &mut RingEntry, ring: &Ring, root: &DataDir, findings: &[Finding], looked: Looked) {
+    let Some((newest, slot)) = ring.newest() else { return };
+    let facts: Vec<_> = entry.databases.iter().map(|database| database.facts.clone()).collect();
+    entry.earlier = ring::carry(newest, slot.stayed, root, Path::new(""), &facts, findings, looked);
 }
 
 /// Height, round and step of the last signature; nothing else of that file.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chainstore::ring::{Ring, RingEntry};
+use chainstore::ring::{Checked, Ring, RingEntry};
 
 use super::writer;
 
@@ -22,11 +22,13 @@ pub(super) fn is_in_data(ring: &Path, home: &Path) -> Option<&'static str> {
     )
 }
 
-/// The oldest entries go, but the first one of a crash loop stays: it is from before the engine came.
-pub(super) fn make(path: &Path, ring: &Ring, entry: &RingEntry, keep: u16, bytes_max: u64) {
-    let mut entries: Vec<(u64, u64)> =
-        ring.slots.iter().map(|slot| (slot.sequence, writer::size(path, slot.sequence))).collect();
-    entries.push((entry.sequence, writer::size(path, entry.sequence)));
+/// The oldest entries go, but the first one of a crash loop stays: it is from before the engine came. `bytes` is what the
+/// new entry has, or will have.
+pub(super) fn make(path: &Path, ring: &Ring, entry: &RingEntry, bytes: u64, keep: u16, bytes_max: u64) {
+    let numbers = ring.older.iter().copied().chain(ring.slots.iter().map(|slot| slot.sequence));
+    let here = numbers.map(|sequence| (sequence, writer::entry_of(path, sequence))).filter(|(_, dir)| dir.is_dir());
+    let mut entries: Vec<(u64, u64)> = here.map(|(sequence, dir)| (sequence, writer::size(&dir))).collect();
+    entries.push((entry.sequence, bytes));
     for sequence in to_remove(&entries, first_of_loop(ring, entry), keep, bytes_max) {
         writer::remove(path, sequence);
     }
@@ -36,10 +38,13 @@ pub(super) fn make(path: &Path, ring: &Ring, entry: &RingEntry, keep: u16, bytes
 /// carry it on.
 fn first_of_loop(ring: &Ring, newest: &RingEntry) -> Option<u64> {
     let is_sick = |entry: &RingEntry| entry.outcome.as_deref() == Some("damaged") || !entry.earlier.is_empty();
+    // Where nobody looked, the loop may go on.
+    let is_unknown = |entry: &RingEntry| entry.checked == Checked::Nothing && !is_sick(entry);
     let carried = newest.earlier.iter().map(|kept| kept.sequence).min();
-    let before = ring.slots.iter().rev().map_while(|slot| slot.entry().filter(|entry| is_sick(entry)));
+    let known = ring.slots.iter().rev().filter(|slot| !slot.entry().is_some_and(is_unknown));
+    let before = known.map_while(|slot| slot.entry().filter(|entry| is_sick(entry)));
     let loop_before = before.map(|entry| entry.sequence).min();
-    is_sick(newest).then(|| carried.into_iter().chain(loop_before).min()).flatten()
+    (is_sick(newest) || is_unknown(newest)).then(|| carried.into_iter().chain(loop_before).min()).flatten()
 }
 
 /// Which entries go, of `(sequence, bytes)` from the oldest to the newest.

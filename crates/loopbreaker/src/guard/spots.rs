@@ -7,7 +7,7 @@ use chainstore::{
     ring::{KeptRange, RingEntry},
 };
 
-use super::copies::Wanted;
+use super::copies::{self, Wanted};
 
 /// Damaged places of which the surroundings are kept, and how far these reach.
 const SPOTS_MAX: usize = 16;
@@ -16,6 +16,8 @@ const SPOT: u64 = 8 * 1024;
 /// What is to be copied of them and is not in the entry yet.
 pub(super) fn wanted(root: &DataDir, findings: &[Finding], entry: &RingEntry) -> Vec<Wanted> {
     let places = findings.iter().filter_map(|finding| {
+        let database = finding.file.parent().filter(|database| copies::is_of_a_node(database));
+        database?;
         let length = length_of(root, &finding.file)?;
         Some((finding.file.as_path(), length, finding.offset?))
     });

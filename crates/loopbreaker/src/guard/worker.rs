@@ -10,7 +10,6 @@
 
 use std::{
     collections::BTreeSet,
-    io::Write,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -18,7 +17,7 @@ use std::{
 
 use chainstore::{
     DataDir, Depth, Finding, FoundPlace, Inspection, Meter, Silent,
-    ring::{self, Checked, KeptFile, Ring, RingEntry},
+    ring::{self, Checked, KeptFile, Looked, Ring, RingEntry},
 };
 
 use super::{
@@ -26,9 +25,10 @@ use super::{
     copies::Wanted,
     fence, kept, log_names, mark,
     message::{self, Message},
+    parent::{ends_with, tell},
     room, spots,
     until::Until,
-    writer::Writer,
+    writer::{NO_ROOM, Writer, has_no_room},
 };
 use crate::{diagnose::Format, inspect::CannotLook, words::duration};
 
@@ -47,28 +47,6 @@ pub(super) fn run(arguments: &Arguments, guard: u32) {
     tell(&Message::Done);
 }
 
-/// Sees to it that this process ends with the guard; false if that one is gone already.
-#[cfg(target_os = "linux")]
-fn ends_with(guard: u32) -> bool {
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    std::os::unix::process::parent_id() == guard
-}
-
-/// Elsewhere its next word to the guard ends it.
-#[cfg(not(target_os = "linux"))]
-fn ends_with(guard: u32) -> bool {
-    std::os::unix::process::parent_id() == guard
-}
-
-/// A message to the parent. If it is gone, the node has started or was ended: nothing is left to do.
-fn tell(message: &Message) {
-    let mut out = std::io::stdout().lock();
-    let said = serde_json::to_writer(&mut out, message).map_err(std::io::Error::from);
-    if said.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
-    }
-}
-
 /// One look at a node's home.
 struct Look<'a> {
     arguments: &'a Arguments,
@@ -76,13 +54,15 @@ struct Look<'a> {
     begun: Instant,
     /// Lines of findings that have been said.
     said: BTreeSet<String>,
+    /// What the checks found, all of them together.
+    found: Vec<Finding>,
     /// What could not be done with the ring has been said.
     ring_failed: bool,
 }
 
 impl<'a> Look<'a> {
     fn new(arguments: &'a Arguments, until: Until) -> Self {
-        Self { arguments, until, begun: Instant::now(), said: BTreeSet::new(), ring_failed: false }
+        Self { arguments, until, begun: Instant::now(), said: BTreeSet::new(), found: Vec::new(), ring_failed: false }
     }
 
     fn note(&self, text: &str) {
@@ -113,6 +93,7 @@ impl<'a> Look<'a> {
         let before = ring.slots.iter().rev().filter_map(|slot| slot.entry());
         let of_this_node = before.clone().find(|before| before.mark.is_same_node(&entry.mark)).cloned();
         kept::remember(&mut entry, of_this_node.as_ref());
+        kept::carry_on(&mut entry, &ring, &root, &[], Looked::NotAtAll);
         let writer = self.copy(&root, &path, &ring, &places, &mut entry);
         let inspection = self.check(&root, &ring, &mut entry, writer.as_ref());
         if let Some(inspection) = &inspection {
@@ -124,8 +105,8 @@ impl<'a> Look<'a> {
                 tell(&Message::Lost(why));
             }
         }
-        if writer.is_some() {
-            room::make(&path, &ring, &entry, self.arguments.keep, self.arguments.max_bytes);
+        if let Some(writer) = &writer {
+            self.make_room(&ring, &entry, writer.bytes());
         }
         self.conclude(inspection.as_ref(), &entry, writer.is_some());
     }
@@ -154,7 +135,10 @@ impl<'a> Look<'a> {
         let mut wanted = copies::wanted(places);
         wanted.extend(copies::companions(root));
         let budget = self.arguments.max_bytes / PART_OF_RING;
-        let written = self.put_all(root, &writer, &wanted, budget, entry);
+        // Before anything is written, for a full disk; and before the entry is in its place, for a guard that is ended then.
+        self.make_room(ring, entry, wanted.iter().map(|part| part.bytes).sum::<u64>().min(budget));
+        let written = self.put_all(root, &writer, &wanted, budget, entry).and_then(|()| writer.describe(entry));
+        self.make_room(ring, entry, writer.bytes());
         if let Err(error) = written.and_then(|()| writer.publish(entry)) {
             writer.abandon();
             self.ring_fails(path, &error);
@@ -181,8 +165,14 @@ impl<'a> Look<'a> {
             }
             match copies::read(root, part, self.until) {
                 Ok(bytes) => {
+                    let range = match writer.put(&part.file, part.offset, &bytes) {
+                        Err(error) if has_no_room(&error) => {
+                            entry.left_out.push(format!("{name}: {NO_ROOM}"));
+                            continue;
+                        }
+                        put => put?,
+                    };
                     left = left.saturating_sub(part.bytes);
-                    let range = writer.put(&part.file, part.offset, &bytes)?;
                     match entry.files.iter_mut().find(|file| file.file == name) {
                         Some(file) => file.kept.push(range),
                         None => entry.files.push(KeptFile { file: name, bytes: part.length, kept: vec![range] }),
@@ -247,15 +237,15 @@ impl<'a> Look<'a> {
         for finding in &findings {
             self.say(checks::line(self.format(), finding));
         }
-        let looked = if checked == Checked::Everything { Depth::Default } else { Depth::Quick };
-        if let Some((newest, slot)) = ring.newest() {
-            let facts: Vec<_> = entry.databases.iter().map(|database| database.facts.clone()).collect();
-            let all: Vec<Finding> = inspection.findings().cloned().collect();
-            entry.earlier = ring::carry(newest, slot.stayed, root, Path::new(""), &facts, &all, looked);
-            let format = self.format();
-            for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(format, kept)) {
-                self.say(erased);
-            }
+        let looked = match checked {
+            Checked::Nothing => Looked::NotAtAll,
+            Checked::Quick | Checked::Partly => Looked::Quickly,
+            Checked::Everything => Looked::AtAll,
+        };
+        self.found.extend(inspection.findings().cloned());
+        kept::carry_on(entry, ring, root, &self.found, looked);
+        for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(self.arguments.output, kept)) {
+            self.say(erased);
         }
         let Some(writer) = writer else { return };
         let spots = spots::wanted(root, &findings, entry);
@@ -264,6 +254,10 @@ impl<'a> Look<'a> {
         if let Err(error) = written.and_then(|()| writer.describe(entry)) {
             self.ring_fails(&self.arguments.ring(), &error);
         }
+    }
+
+    fn make_room(&self, ring: &Ring, entry: &RingEntry, bytes: u64) {
+        room::make(&self.arguments.ring(), ring, entry, bytes, self.arguments.keep, self.arguments.max_bytes);
     }
 
     /// Each line once, however often it is found.

@@ -179,6 +179,31 @@ fn a_worker_that_dies_does_not_keep_the_node_down() {
     assert!(stderr(&output).contains("ended early"), "{}", stderr(&output));
 }
 
+/// What has no room is left out: here a limit of the process stands for the disk's.
+#[test]
+fn what_fits_is_kept() {
+    let home = home("goleveldb/healthy", "application.db");
+    fs::write(home.path().join("data/application.db/999999.log"), vec![0; 100_000]).expect("written");
+    let mut shell = Command::new("sh");
+    shell
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 40; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_loopbreaker"),
+            "guard",
+            "--home",
+        ])
+        .arg(home.path());
+    let output = shell.args(["--", "true"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = entry(&home, 1);
+    let kept = said["files"].to_string();
+    assert!(kept.contains("CURRENT") && kept.contains("MANIFEST-") && !kept.contains("999999.log"), "{said}");
+    assert!(said["left_out"].to_string().contains("999999.log: no room on the ring's disk"), "{said}");
+    assert_ne!(said["checked"], "nothing", "{said}");
+}
+
 /// Things that are no files stand where files should be: none of them is waited for.
 #[test]
 fn a_fifo_in_the_data_keeps_nobody_waiting() {
@@ -206,7 +231,10 @@ fn a_fifo_in_the_data_keeps_nobody_waiting() {
 fn slow_home() -> Folder {
     let folder = Folder::new();
     for number in 0..400 {
-        copy(&root().join(FIXTURES).join("goleveldb/healthy"), &folder.path().join(format!("data/x{number}.db")));
+        copy(
+            &root().join(FIXTURES).join("goleveldb/healthy"),
+            &folder.path().join(format!("data/x{number}/application.db")),
+        );
     }
     folder
 }
@@ -328,7 +356,13 @@ fn no_secret_is_kept() {
         symlink("../../config/priv_validator_key.json", home.path().join("data/application.db").join(name))
             .expect("a link");
     }
+    for keyring in ["keys/keys.db", "data/keyring.db", "keyring-test/keys.db", "data/keyring-file/state.db"] {
+        copy(&root().join(FIXTURES).join("goleveldb/journal-flip-middle"), &home.path().join(keyring));
+        fs::write(home.path().join(keyring).join("LOG"), SECRET).expect("written");
+    }
     assert!(started(&guard(home.path(), &[], &NODE)));
+    let copied = entry(&home, 1)["files"].to_string();
+    assert!(copied.contains("application.db") && !copied.contains("key"), "{copied}");
     let kept = content(&ring(&home));
     assert!(kept.len() > 3, "{kept:?}");
     for (path, bytes) in kept {

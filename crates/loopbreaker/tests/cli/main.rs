@@ -17,6 +17,7 @@ mod next_steps;
 mod permissions;
 mod readme;
 mod rings;
+mod rings_cut_short;
 mod samples;
 mod standing;
 

@@ -15,7 +15,7 @@ const NODE: [&str; 1] = ["true"];
 
 /// What an engine does to a directory: files that it does not change stay the same files, others are written to or come
 /// and go.
-fn become_twin(fixture: &str, dir: &Path) {
+pub(crate) fn become_twin(fixture: &str, dir: &Path) {
     let twin = root().join(FIXTURES).join(fixture);
     let names = |dir: &Path| -> BTreeSet<_> {
         fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").file_name()).collect()
@@ -32,26 +32,26 @@ fn become_twin(fixture: &str, dir: &Path) {
     }
 }
 
-fn inspect(path: &Path, more: &[&str]) -> (i32, Value) {
+pub(crate) fn inspect(path: &Path, more: &[&str]) -> (i32, Value) {
     let path = path.display().to_string();
     let said = run(&[&["inspect", &path, "--output", "json", "--exit-code"], more].concat());
     (said.status, said.report())
 }
 
 /// The findings that only the guard's ring shows.
-fn of_guard(report: &Value) -> Vec<&Value> {
+pub(crate) fn of_guard(report: &Value) -> Vec<&Value> {
     let databases = report["databases"].as_array().expect("a list");
     let findings = databases.iter().flat_map(|database| database["findings"].as_array().expect("a list"));
     findings.filter(|finding| finding["evidence"] == "guard").collect()
 }
 
-fn started(home: &Folder) {
+pub(crate) fn started(home: &Folder) {
     let output = guard(home.path(), &[], &NODE);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 /// Guard, the engine's start, inspect: the damage, its twin after the engine was there, and the kind that is gone since.
-const ERASED: [(&str, &str, &str); 22] = [
+pub(crate) const ERASED: [(&str, &str, &str); 22] = [
     ("goleveldb/journal-flip-middle", "opened", "journal_corrupt"),
     ("goleveldb/journal-flip-only-block", "opened", "journal_corrupt"),
     ("goleveldb/journal-deleted", "opened", "journal_missing"),
@@ -290,6 +290,8 @@ fn a_broken_ring_is_foreign_input() {
         ("000000000006/entry.json", deep.as_str()),
         ("000000000007/other", "x"),
         ("000000000008", "a file"),
+        ("18446744073709551615/entry.json", "x"),
+        ("999999999999/x", "x"),
         (".loopbreaker-unfinished-000000000009-1/entry.json", "{"),
         (".loopbreaker-unfinished-000000000009-1/data/evidence.db/CURRENT", "MANIFEST-000000\n"),
         ("notes.txt", "x"),
