@@ -253,7 +253,8 @@ impl<'a> Look<'a> {
             let all: Vec<Finding> = inspection.findings().cloned().collect();
             entry.earlier = ring::carry(newest, slot.stayed, root, Path::new(""), &facts, &all, looked);
             let format = self.format();
-            for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(format, kept)) {
+            let mark = &entry.mark;
+            for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(format, kept, mark)) {
                 self.say(erased);
             }
         }
