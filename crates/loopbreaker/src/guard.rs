@@ -39,6 +39,10 @@ pub(crate) use become_node::CannotStart;
 
 use crate::{diagnose::Format, exit::Status};
 
+/// What makes no sense where only the program is copied: everything that nobody can have put into the environment.
+const BESIDE_INSTALL: [&str; 11] =
+    ["home", "ring", "deadline", "log", "fence", "refuse_empty", "keep", "max_bytes", "output", "worker", "command"];
+
 /// Look at a node's data before every start, keep what the start would erase,
 /// then become the node
 ///
@@ -72,7 +76,8 @@ pub(crate) struct Arguments {
     home: Option<PathBuf>,
 
     /// Copy this program to FILE and end: for an init container, whose image need not have anything else
-    #[arg(long, value_name = "FILE", exclusive = true)]
+    // Not `exclusive`: the pod's UID may stand in the environment of an init container too.
+    #[arg(long, value_name = "FILE", conflicts_with_all = BESIDE_INSTALL)]
     install: Option<PathBuf>,
 
     /// Where the ring is kept: not in the data directory, and on a volume that outlives the container [default:

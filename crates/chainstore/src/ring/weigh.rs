@@ -7,9 +7,9 @@ use std::sync::Arc;
 use diagnosis::DatabaseName;
 
 use crate::files::DataDir;
-use crate::inspect::Inspection;
+use crate::inspect::{DatabaseReport, Inspection};
 use crate::meter::Meter;
-use crate::ring::carry::{self, Judged, Kept, Now};
+use crate::ring::carry::{self, Judged, Kept, Now, State};
 use crate::ring::entry::{Mark, RingEntry};
 use crate::ring::facts::collect_facts;
 use crate::ring::fate::{Fate, Looked};
@@ -42,7 +42,9 @@ pub struct RingReport {
     pub starts: Vec<RingStart>,
     /// Findings that count although their traces are gone.
     pub erased: u64,
-    /// Findings of another pod's starts, which do not.
+    /// How many of these were seen by another pod of this node, and carried on by the one that counts.
+    pub carried: u64,
+    /// Findings of another pod's starts, which do not: whether they are of this volume is not known.
     pub foreign: u64,
     /// Entries that could not be read, with the reason.
     pub unreadable: Vec<String>,
@@ -80,15 +82,28 @@ pub fn weigh(inspection: &mut Inspection, dir: &Path, below_home: &Path, depth: 
         let looked = if depth == Depth::Quick || inspection.is_interrupted() { Looked::Quickly } else { Looked::AtAll };
         let now = Now { root: &root, below_home, facts: &facts, findings: &findings, looked };
         for judged in carry::judge(newest, slot.stayed, &now) {
-            if whose.counts(&judged.kept.mark, &newest.mark) {
-                told.erased = told.erased.saturating_add(u64::from(count(inspection, below_home, &judged)));
+            let is_own = whose.counts(&judged.kept.mark, &newest.mark);
+            if is_own || is_carried(&judged, newest, whose) {
+                let counts = u64::from(count(inspection, below_home, &judged));
+                told.erased = told.erased.saturating_add(counts);
+                told.carried = told.carried.saturating_add(if is_own { 0 } else { counts });
             } else if !matches!(judged.fate, Fate::OnDisk | Fate::Gone(_)) {
                 told.foreign = told.foreign.saturating_add(1);
+                doubt_of_another(inspection, below_home, &judged);
             }
         }
     }
     inspection.settle();
     inspection.ring = Some(told);
+}
+
+/// Whether a pod that counts carried on what an earlier pod of the same node saw. Its guard saw at its start that these
+/// files are still the same, and a StatefulSet gives a pod its name back. A volume made of a snapshot has the same
+/// inodes and births, but its pod another name: what came with it proves nothing.
+fn is_carried(judged: &Judged, newest: &RingEntry, whose: &Whose) -> bool {
+    judged.kept.state == State::Erased
+        && whose.counts(&newest.mark, &newest.mark)
+        && judged.kept.mark.is_same_node(&newest.mark)
 }
 
 fn report(ring: &Ring, whose: &Whose, newest: Option<&Mark>) -> RingReport {
@@ -113,15 +128,39 @@ fn is_of_another_chain(inspection: &Inspection, entry: &RingEntry) -> bool {
     matches!((today, &entry.chain_id), (Some(today), Some(then)) if today != then)
 }
 
+/// The database of a finding, and the finding's file, as they stand below the inspected directory.
+fn place<'i>(
+    inspection: &'i mut Inspection,
+    below_home: &Path,
+    kept: &Kept,
+) -> Option<(&'i mut DatabaseReport, PathBuf)> {
+    let below = |path: &str| Path::new(path).strip_prefix(below_home).map(Path::to_path_buf).ok();
+    let directory = below(&kept.database)?;
+    let file = below(&kept.finding.file).unwrap_or_else(|| PathBuf::from(&kept.finding.file));
+    Some((inspection.databases.iter_mut().find(|database| database.path == directory)?, file))
+}
+
+/// What a pod saw of which nobody knows whether it was on this volume: no damage, and no clean bill either.
+fn doubt_of_another(inspection: &mut Inspection, below_home: &Path, judged: &Judged) {
+    let kept = &judged.kept;
+    if judged.lived_with {
+        return;
+    }
+    let Some((database, file)) = place(inspection, below_home, kept) else { return };
+    let what = match &kept.mark.pod_uid {
+        Some(uid) => format!(
+            "that was another pod, and whether it was on this volume is not known (if it was: `--pod-uid {uid}` counts \
+             what it saw)"
+        ),
+        None => "that was another machine or boot, and whether it was on this volume is not known".to_owned(),
+    };
+    database.checks.add(doubt(&file, kept, &what));
+}
+
 /// Adds one finding to its database; whether it counts as damage.
 fn count(inspection: &mut Inspection, below_home: &Path, judged: &Judged) -> bool {
     let kept = &judged.kept;
-    let below = |path: &str| Path::new(path).strip_prefix(below_home).map(Path::to_path_buf).ok();
-    let Some(directory) = below(&kept.database) else { return false };
-    let file = below(&kept.finding.file).unwrap_or_else(|| PathBuf::from(&kept.finding.file));
-    let Some(database) = inspection.databases.iter_mut().find(|database| database.path == directory) else {
-        return false;
-    };
+    let Some((database, file)) = place(inspection, below_home, kept) else { return false };
     let name = database.name.clone();
     let checks = &mut database.checks;
     match &judged.fate {

@@ -6,7 +6,7 @@ use chainstore::{Attribution, Depth, Evidence, Finding, Inspection, Options, Ord
 use serde_json::json;
 
 use super::{
-    message::{PREFIX, line_of},
+    message::{PREFIX, line_of, note},
     until::Until,
 };
 use crate::{diagnose::Format, report::inspection_json::severity, words::clean};
@@ -53,9 +53,16 @@ pub(super) fn line(format: Format, finding: &Finding) -> String {
     }
 }
 
-/// What an earlier start saw and the engine has erased since, on one line.
-pub(super) fn line_of_erased(format: Format, kept: &ring::Kept) -> Option<String> {
+/// What an earlier start saw and the engine has erased since, on one line. What another node saw, whose ring came with a
+/// snapshot, is no finding of this one.
+pub(super) fn line_of_erased(format: Format, kept: &ring::Kept, mark: &ring::Mark) -> Option<String> {
     let kind = kept.finding.kind().filter(|_| kept.state == ring::State::Erased)?;
+    if !kept.mark.is_same_node(mark) {
+        let (finding, at) = (&kept.finding, &kept.started_at);
+        let seen = format!("{}: {} ({})", finding.file, finding.kind, finding.detail);
+        let text = format!("could not tell: another node's guard saw {seen} at its start of {at}");
+        return Some(note(format, &text));
+    }
     let name = Path::new(&kept.database).file_name().unwrap_or_default().to_string_lossy();
     let detail = format!("{}; seen at the start of {}, erased since", kept.finding.detail, kept.started_at);
     let database = diagnosis::DatabaseName::new(&name);

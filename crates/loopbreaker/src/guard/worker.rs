@@ -244,7 +244,9 @@ impl<'a> Look<'a> {
         };
         self.found.extend(inspection.findings().cloned());
         kept::carry_on(entry, ring, root, &self.found, looked);
-        for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(self.arguments.output, kept)) {
+        let format = self.format();
+        let mark = &entry.mark;
+        for erased in entry.earlier.iter().filter_map(|kept| checks::line_of_erased(format, kept, mark)) {
             self.say(erased);
         }
         let Some(writer) = writer else { return };

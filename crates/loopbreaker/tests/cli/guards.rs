@@ -122,6 +122,22 @@ fn it_copies_itself_for_another_container() {
     let said = install(&folder.name("no/such/directory"));
     assert_eq!((said.status, said.stderr.lines().count()), (1, 1), "{}", said.stderr);
     assert_eq!(crate::run(&["guard", "--home", "x", "--install", "y", "--", "true"]).status, 2);
+    for option in [["--ring", "x"], ["--deadline", "1s"], ["--keep", "3"], ["--output", "json"]] {
+        assert_eq!(crate::run(&[&["guard", "--install", &target], &option[..]].concat()).status, 2, "{option:?}");
+    }
+}
+
+/// The environment is the pod's, also for the init container that only copies the program.
+#[test]
+fn a_pods_uid_in_the_environment_does_not_hinder_the_copy() {
+    for uid in ["abc", ""] {
+        let folder = Folder::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_loopbreaker"));
+        command.args(["guard", "--install", &folder.name("loopbreaker")]).env("LOOPBREAKER_POD_UID", uid);
+        let output = command.output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{uid:?}: {}", stderr(&output));
+        assert_eq!(names(folder.path()), ["loopbreaker"]);
+    }
 }
 
 #[test]

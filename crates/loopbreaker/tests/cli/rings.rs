@@ -241,26 +241,74 @@ fn what_a_node_has_lived_with_explains_no_crash() {
     assert!(notes.iter().any(|note| note["evidence"] == "guard"), "still told: {report}");
 }
 
-/// Snapshots copy the ring: another pod's starts are shown, and do not count unless they are named.
+fn start_as(home: &Folder, uid: &str) -> String {
+    let output = command(home.path(), &[], &NODE).env("LOOPBREAKER_POD_UID", uid).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    stderr(&output)
+}
+
+/// The first start was of a pod with another name: its ring came with a snapshot, inodes and births and all.
+fn first_start_was_of_another_node(home: &Folder) {
+    let mut first = entry(home, 1);
+    first["mark"]["host"] = json!("another-node-0");
+    fs::write(ring(home).join("000000000001/entry.json"), first.to_string()).expect("written");
+}
+
+/// Snapshots copy the ring: another node's starts are shown, and do not count unless they are named.
 #[test]
 fn another_pods_starts_are_foreign() {
     let home = home("goleveldb/journal-flip-only-block", "evidence.db");
-    let as_pod = |uid: &str| {
-        let output = command(home.path(), &[], &NODE).env("LOOPBREAKER_POD_UID", uid).output().expect("it runs");
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    };
-    as_pod("uid-a");
+    start_as(&home, "uid-a");
     become_twin("goleveldb/journal-flip-only-block-then-opened", &home.path().join("data/evidence.db"));
     assert_eq!(inspect(home.path(), &[]).0, 10, "the only pod that was ever there");
     assert_eq!(inspect(home.path(), &["--pod-uid", "uid-b"]).0, 12, "as without a ring");
-    as_pod("uid-b");
+    first_start_was_of_another_node(&home);
+    start_as(&home, "uid-b");
     let (status, report) = inspect(home.path(), &[]);
     assert_eq!((status, of_guard(&report).len()), (12, 0), "{report}");
     assert_eq!((&report["ring"]["foreign"], &report["ring"]["starts"][0]["own"]), (&json!(1), &json!(false)));
     let (status, report) = inspect(home.path(), &["--pod-uid", "uid-b", "--pod-uid", "uid-a"]);
     assert_eq!((status, of_guard(&report).len()), (10, 1), "{report}");
     let text = run(&["inspect", &home.path().display().to_string()]).stdout;
-    assert!(text.contains("1 start of other pods do not count") || text.contains("of other pods"), "{text}");
+    assert!(text.contains("1 start of other pods does not count"), "{text}");
+}
+
+/// A pod that is made anew on its volume has another UID: what its own guard carried on counts, and `inspect` says no
+/// less than the guard did.
+#[test]
+fn a_pod_made_anew_on_the_same_volume_carries_on() {
+    for (damaged, then) in [
+        ("pebble/wal-flip-middle", "pebble/wal-flip-middle-then-opened"),
+        ("goleveldb/journal-flip-only-block", "goleveldb/journal-flip-only-block-then-opened"),
+    ] {
+        let home = home(damaged, "evidence.db");
+        start_as(&home, "uid-a");
+        become_twin(then, &home.path().join("data/evidence.db"));
+        let told = start_as(&home, "uid-b");
+        assert!(told.contains("evidence=guard"), "{told}");
+        for more in [&[][..], &["--pod-uid", "uid-b"]] {
+            let (status, report) = inspect(home.path(), more);
+            assert_eq!((status, of_guard(&report).len()), (10, 1), "{damaged} {more:?}: {report}");
+        }
+        let text = run(&["inspect", &home.path().display().to_string()]).stdout;
+        assert!(text.contains("carried on does"), "{text}");
+    }
+}
+
+/// Where nobody can tell whether it is the same volume, neither command says damaged or intact.
+#[test]
+fn what_another_node_saw_is_a_doubt_to_both() {
+    let home = home("pebble/wal-flip-middle", "evidence.db");
+    start_as(&home, "uid-a");
+    become_twin("pebble/wal-flip-middle-then-opened", &home.path().join("data/evidence.db"));
+    first_start_was_of_another_node(&home);
+    for _ in 0..2 {
+        let told = start_as(&home, "uid-b");
+        assert!(!told.contains("evidence=guard") && told.contains("another node's guard saw"), "{told}");
+        let (status, report) = inspect(home.path(), &[]);
+        assert_eq!((status, of_guard(&report).len()), (12, 0), "{report}");
+        assert!(report.to_string().contains("`--pod-uid uid-a`"), "{report}");
+    }
 }
 
 #[test]

@@ -25,7 +25,12 @@ pub(super) fn show(page: &mut Page, ring: &RingReport) {
     page.paragraph(&format!("{count}, from {}{until}.{erased}", first.started_at));
     let foreign = ring.starts.iter().filter(|start| !start.is_own).count() as u64;
     if foreign > 0 {
-        page.paragraph(&format!("{} of other pods do not count; --pod-uid names whose do.", counted(foreign, "start")));
+        let verb = if foreign == 1 { "does" } else { "do" };
+        let except = match ring.carried {
+            0 => "--pod-uid names whose do",
+            _ => "only what this pod's guard found again and carried on does",
+        };
+        page.paragraph(&format!("{} of other pods {verb} not count; {except}.", counted(foreign, "start")));
     }
     if let Some(why) = ring.unreadable.first() {
         page.paragraph(&format!("{} could not be read: {why}.", counted(ring.unreadable.len() as u64, "entry")));
