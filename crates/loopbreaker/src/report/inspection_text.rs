@@ -71,6 +71,9 @@ pub(super) fn verdict(inspection: &Inspection) -> String {
                     .to_owned()
             }
             Some((Severity::Misconfiguration, finding)) => format!("Could not tell: {}.", finding.detail),
+            _ if has_lost_databases(inspection) => {
+                "Could not tell: the databases that a node starts from are not there.".to_owned()
+            }
             _ => "Could not tell.".to_owned(),
         },
     }
@@ -94,6 +97,12 @@ fn where_and_how(inspection: &Inspection, severity: Severity) -> String {
         _ => return format!("{}: {}", names.join(", "), first.detail),
     };
     format!("{}, {}: {place}{likely}", names.join(", "), first.kind.name().replace('_', " "))
+}
+
+/// Whether the databases that a node starts from are gone from among others.
+fn has_lost_databases(inspection: &Inspection) -> bool {
+    let is_lost = |finding: &Finding| finding.kind == FindingKind::NoDatabase && !finding.database.as_str().is_empty();
+    inspection.checks.findings.iter().any(is_lost)
 }
 
 /// Whether there is nothing at all to look at.
@@ -250,6 +259,7 @@ fn note_words(kind: FindingKind) -> &'static str {
 fn effort(depth: Depth, inspection: &Inspection) -> String {
     let partly = all_checks(inspection).any(|checks| !checks.untold.is_empty());
     let looked = match depth {
+        _ if is_empty(inspection) => "There was nothing to check",
         _ if partly => "Not everything could be read",
         Depth::Quick => "A quick look: entry points, manifests, sizes, footers, heights",
         Depth::Default => "Every checksum was computed",
