@@ -22,7 +22,7 @@ use crate::places::{self, FoundPlace};
 use crate::read_error::ReadError;
 use crate::ring::RingReport;
 use crate::store::{Depth, Prediction};
-use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, device, live};
+use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, device, live, lost_databases};
 
 /// What an inspection looks at, and how fast.
 #[derive(Clone)]
@@ -151,6 +151,11 @@ pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
     let mut databases: Vec<DatabaseReport> = works.into_iter().map(report).collect();
     let node_checks = node.as_mut().map(|node| std::mem::take(&mut node.checks)).unwrap_or_default();
     sort_in(node_checks, &mut databases, &mut checks);
+    if !meter.interrupted()
+        && let Some(lost) = lost_databases::judge(&root, &databases)
+    {
+        checks.add(lost);
+    }
     let sick = device::that_went(&meter.failures_that_went(), |path| owner(path, &databases));
     sort_in(sick, &mut databases, &mut checks);
     if meter.interrupted() {

@@ -97,6 +97,8 @@ mod node;
 
 mod node_of;
 
+mod lost_databases;
+
 pub mod ring;
 
 pub use agreement::AppHashes;

@@ -137,7 +137,7 @@ fn names(inspection: &Inspection, severity: Severity) -> Vec<DatabaseName> {
 }
 
 /// The first reason, the databases that a node reads at its start before others.
-fn why_untold(inspection: &Inspection) -> String {
+pub(crate) fn why_untold(inspection: &Inspection) -> String {
     let mut reasons: Vec<(bool, String)> = Vec::new();
     for database in &inspection.databases {
         let later = database.name.start_role() != StartRole::ReadAtStart;
@@ -147,7 +147,8 @@ fn why_untold(inspection: &Inspection) -> String {
         reasons.extend(untold.chain(found.map(|it| it.detail.clone())).map(|why| (later, format!("{name}: {why}"))));
     }
     reasons.extend(inspection.checks.untold.iter().map(|reason| (true, reason.to_string())));
-    reasons.extend(inspection.checks.findings.iter().map(|finding| (true, finding.detail.clone())));
+    let found = inspection.checks.findings.iter().filter(|it| it.severity() > Severity::Note);
+    reasons.extend(found.map(|it| (it.database.start_role() != StartRole::ReadAtStart, it.detail.clone())));
     reasons.sort_by_key(|(later, _)| *later);
     reasons.into_iter().next().map_or_else(String::new, |(_, why)| clean(&why))
 }

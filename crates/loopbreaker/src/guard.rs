@@ -11,6 +11,7 @@
 
 mod become_node;
 mod checks;
+mod conclusion;
 mod copies;
 mod fence;
 mod install;

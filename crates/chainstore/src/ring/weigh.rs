@@ -14,7 +14,7 @@ use crate::ring::entry::{Mark, RingEntry};
 use crate::ring::facts::collect_facts;
 use crate::ring::fate::{Fate, Looked};
 use crate::ring::read::{Ring, SlotState};
-use crate::{Checks, Depth, Evidence, Finding, FindingKind, Reason, Silent};
+use crate::{Checks, Depth, Evidence, Finding, FindingKind, Reason, Silent, lost_databases};
 
 /// Whose starts count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -76,6 +76,12 @@ pub fn weigh(inspection: &mut Inspection, dir: &Path, below_home: &Path, depth: 
     if let Ok(root) = DataDir::open(dir, meter)
         && !is_of_another_chain(inspection, newest)
     {
+        if whose.counts(&newest.mark, &newest.mark)
+            && let Some(lost) = lost_databases::known_to_guard(&root, &inspection.databases, &newest.had)
+            && !inspection.checks.findings.iter().any(|finding| finding.file == lost.file)
+        {
+            inspection.checks.add(lost);
+        }
         let named = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
         let facts = collect_facts(&root, &named, below_home);
         let findings: Vec<Finding> = inspection.findings().cloned().collect();

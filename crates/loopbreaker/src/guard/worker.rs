@@ -21,7 +21,7 @@ use chainstore::{
 };
 
 use super::{
-    Arguments, checks, copies,
+    Arguments, checks, conclusion, copies,
     copies::Wanted,
     fence, kept, log_names, mark,
     message::{self, Message},
@@ -277,15 +277,9 @@ impl<'a> Look<'a> {
 
     fn conclude(&self, inspection: Option<&Inspection>, entry: &RingEntry, is_kept: bool) {
         let Some(inspection) = inspection else { return };
-        let checked = match entry.checked {
-            Checked::Nothing => "hardly anything",
-            Checked::Quick => "entry points, manifests, journals and heights",
-            Checked::Partly => "a part of all checksums",
-            Checked::Everything => "every checksum",
-        };
         let seconds = self.begun.elapsed().max(Duration::from_secs(1)).as_secs();
-        let outcome = inspection.outcome.name().replace('_', " ");
+        let found = conclusion::words(inspection, entry.checked);
         let kept = if is_kept { format!("; entry {} kept", entry.sequence) } else { String::new() };
-        self.note(&format!("{outcome}; checked {checked} in {}{kept}", duration(seconds)));
+        self.note(&format!("{found} in {}{kept}", duration(seconds)));
     }
 }

@@ -71,6 +71,9 @@ pub(super) fn verdict(inspection: &Inspection) -> String {
                     .to_owned()
             }
             Some((Severity::Misconfiguration, finding)) => format!("Could not tell: {}.", finding.detail),
+            _ if has_lost_databases(inspection) => {
+                "Could not tell: the databases that a node starts from are not there.".to_owned()
+            }
             _ => "Could not tell.".to_owned(),
         },
     }
@@ -94,6 +97,12 @@ fn where_and_how(inspection: &Inspection, severity: Severity) -> String {
         _ => return format!("{}: {}", names.join(", "), first.detail),
     };
     format!("{}, {}: {place}{likely}", names.join(", "), first.kind.name().replace('_', " "))
+}
+
+/// Whether the databases that a node starts from are gone from among others.
+fn has_lost_databases(inspection: &Inspection) -> bool {
+    let is_lost = |finding: &Finding| finding.kind == FindingKind::NoDatabase && !finding.database.as_str().is_empty();
+    inspection.checks.findings.iter().any(is_lost)
 }
 
 /// Whether there is nothing at all to look at.
@@ -265,7 +274,7 @@ fn effort(depth: Depth, inspection: &Inspection) -> String {
         )
     });
     let looked = match depth {
-        _ if is_empty(inspection) => "Nothing was found to read",
+        _ if is_empty(inspection) => "There was nothing to check",
         _ if partly || unlisted => "Not everything could be read",
         Depth::Quick => "A quick look: entry points, manifests, sizes, footers, heights",
         Depth::Default => "Every checksum was computed",

@@ -220,6 +220,18 @@ fn what_fits_is_kept() {
     assert_ne!(said["checked"], "nothing", "{said}");
 }
 
+/// Nothing that could not be read counts as checked, and the line says why.
+#[test]
+fn what_could_not_be_read_was_not_checked() {
+    let empty = Folder::new();
+    let told = stderr(&guard(empty.path(), &[], &NODE));
+    assert!(told.contains("could not tell (no database in this directory); checked nothing"), "{told}");
+    let linked = Folder::new();
+    symlink("/no/such/volume", linked.path().join("data")).expect("a link");
+    let told = stderr(&guard(linked.path(), &[], &NODE));
+    assert!(told.contains("could not tell (data: ") && told.contains("; checked nothing"), "{told}");
+}
+
 /// Things that are no files stand where files should be: none of them is waited for.
 #[test]
 fn a_fifo_in_the_data_keeps_nobody_waiting() {

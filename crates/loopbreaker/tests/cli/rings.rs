@@ -311,6 +311,43 @@ fn what_another_node_saw_is_a_doubt_to_both() {
     }
 }
 
+/// All that is there is right, and the three databases that a node starts from are gone.
+#[test]
+fn a_node_without_its_databases_is_not_intact() {
+    let with = |names: &[&str]| {
+        let folder = Folder::new().with("config/config.toml", "");
+        for name in names {
+            copy(&root().join(FIXTURES).join("goleveldb/healthy"), &folder.path().join("data").join(name));
+        }
+        folder
+    };
+    let lost = |home: &Folder, words: &str| {
+        let (status, report) = inspect(home.path(), &[]);
+        assert!(status == 12 && report.to_string().contains(words), "{status}: {report}");
+        let home = home.path().display().to_string();
+        let text = run(&["inspect", &home]).stdout;
+        assert!(text.contains("Could not tell: the databases that a node starts from are not there."), "{text}");
+        assert!(text.contains("Do not start a node here"), "{text}");
+        let said = run(&["diagnose", "--data", &home, "--output", "json", "--exit-code"]);
+        assert_eq!(said.report()["disk"]["outcome"], "could_not_tell", "{}", said.stdout);
+    };
+    lost(&with(&["evidence.db", "tx_index.db"]), "while others of a node are");
+    let signed = r#"{"height":"12","round":0,"step":3}"#;
+    lost(&with(&["evidence.db"]).with("data/priv_validator_state.json", signed), "has signed at 12");
+    let known = with(&["application.db", "evidence.db"]);
+    started(&known);
+    fs::remove_dir_all(known.path().join("data/application.db")).expect("removed");
+    lost(&known, "the guard saw them");
+    let alone = known.path().join("data/evidence.db");
+    assert_eq!(inspect(&alone, &[]).0, 0, "one database that was named is what it is");
+    for intact in [&["evidence.db"][..], &["tx_index.db"], &["something.db", "other.db"]] {
+        let (status, report) = inspect(with(intact).path(), &[]);
+        assert_eq!(status, 0, "{intact:?}: {report}");
+    }
+    let said = run(&["inspect", &Folder::new().path().display().to_string()]).stdout;
+    assert!(said.contains("There was nothing to check; 0 B read") && !said.contains("Every checksum"), "{said}");
+}
+
 #[test]
 fn the_ring_is_bounded() {
     let home = home("goleveldb/healthy", "evidence.db");

@@ -3,7 +3,7 @@
 use chainstore::{Depth, Finding, FindingKind, Inspection, Outcome, ReadProblem, Reason, Severity, SigningState};
 use diagnosis::StartRole;
 
-use super::{all_checks, all_findings, is_empty};
+use super::{all_checks, all_findings, has_lost_databases, is_empty};
 use crate::{incident::Step, inspect::needed_user};
 
 /// The steps, in this order.
@@ -97,6 +97,16 @@ fn keep_signing_state(inspection: &Inspection) -> Option<Step> {
 
 fn could_not_tell(inspection: &Inspection) -> Vec<Step> {
     let mut steps = Vec::new();
+    if has_lost_databases(inspection) {
+        steps.push(step(
+            "Do not start a node here before it is clear where they went: it would begin empty ones, at genesis. Look for a \
+             volume that is not mounted, and for who moved or removed them.",
+        ));
+        steps.push(step(
+            "If they are lost, restore a snapshot that has all three, and keep this priv_validator_state.json: it must not \
+             be taken back.",
+        ));
+    }
     let has = |kind| all_findings(inspection).iter().any(|finding| finding.kind == kind);
     if has(FindingKind::ReadsDiffer) {
         steps.push(step("Do not trust this machine: read the volume on another one before anything is restored."));
