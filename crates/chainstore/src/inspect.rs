@@ -17,12 +17,12 @@ use crate::files::DataDir;
 use crate::iavl::IavlMode;
 use crate::meter::Meter;
 use crate::node::NodeReport;
-use crate::node_of;
 use crate::places::{self, FoundPlace};
 use crate::read_error::ReadError;
 use crate::ring::RingReport;
 use crate::store::{Depth, Prediction};
 use crate::{Checks, Engine, Finding, FindingKind, Outcome, Progress, Reason, Silent, device, live, lost_databases};
+use crate::{node_of, node_place};
 
 /// What an inspection looks at, and how fast.
 #[derive(Clone)]
@@ -147,7 +147,8 @@ pub fn inspect(dir: &Path, options: &Options) -> Result<Inspection, ReadError> {
         checks.add(Finding::new(FindingKind::NoDatabase, &DatabaseName::new(""), Path::new(""), detail));
     }
     let works = examine(found, options, &meter);
-    let mut node = if meter.interrupted() { None } else { node_of::read(&works, &root, options) };
+    let home = if meter.interrupted() { None } else { node_place::find(&works, &root, &mut checks) };
+    let mut node = home.and_then(|home| node_of::read(&works, &home, options));
     let mut databases: Vec<DatabaseReport> = works.into_iter().map(report).collect();
     let node_checks = node.as_mut().map(|node| std::mem::take(&mut node.checks)).unwrap_or_default();
     sort_in(node_checks, &mut databases, &mut checks);

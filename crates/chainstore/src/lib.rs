@@ -96,6 +96,7 @@ mod agreement;
 mod node;
 
 mod node_of;
+mod node_place;
 
 mod lost_databases;
 

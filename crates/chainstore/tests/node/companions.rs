@@ -13,7 +13,7 @@ use diagnosis::DatabaseName;
 use crate::fixture::{Fixture, directory, options};
 use crate::memory::Memory;
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());

@@ -11,6 +11,8 @@ mod fixture;
 
 mod memory;
 
+mod nested;
+
 mod companions;
 
 mod damaged;
