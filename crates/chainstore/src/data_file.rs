@@ -67,6 +67,19 @@ impl DataFile {
         let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::Sequential);
     }
 
+    /// Where stored bytes come next from `offset` on: the file's end if only a hole follows, `offset` itself where the file
+    /// system does not say.
+    pub(crate) fn next_stored(&self, offset: u64) -> u64 {
+        #[cfg(target_os = "linux")]
+        match rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Data(offset)) {
+            Ok(stored) => return stored.clamp(offset, self.bytes.max(offset)),
+            // No bytes are stored from there on.
+            Err(rustix::io::Errno::NXIO) => return self.bytes.max(offset),
+            Err(_) => {}
+        }
+        offset
+    }
+
     /// Fills the buffer from `offset`.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), ReadError> {
         let wanted = buffer.len() as u64;

@@ -56,10 +56,16 @@ pub(crate) struct LogReport {
 /// Records beyond a break are kept up to this many bytes: they are counted, no more.
 const SALVAGED_BYTES_MAX: u64 = 64 << 20;
 
+/// Breaks that wait for what follows them: 128 MiB of broken blocks, of which none holds a record.
+const BREAKS_MAX: usize = 4096;
+
 impl LogReport {
     /// Whether a part of the log could not be read, so that what it says is not all that it says.
     pub(crate) fn has_hole(&self) -> bool {
-        self.checks.untold.iter().any(|reason| matches!(reason, Reason::Unreadable(_)))
+        self.checks
+            .untold
+            .iter()
+            .any(|reason| matches!(reason, Reason::Unreadable(_) | Reason::Interrupted | Reason::AboveLimit(_)))
     }
 
     /// A record that the engine does not reach.
@@ -88,8 +94,8 @@ pub(crate) fn read(
     let mut pending: Vec<Break> = Vec::new();
     file.will_read_all();
     while let Some(event) = records.advance() {
-        // A MANIFEST is read to its end: half of one would look like a damaged one.
-        if role != Role::Manifest && file.meter().interrupted() {
+        // A MANIFEST is read to its end: half of one would look like a damaged one. But nothing follows a torn end.
+        if (role != Role::Manifest || matches!(event, Event::Broken(_))) && file.meter().interrupted() {
             report.checks.add(Reason::Interrupted);
             break;
         }
@@ -133,6 +139,13 @@ pub(crate) fn read(
                     report.stopped = report.stopped.or(Some(broken.chunk.offset));
                 }
                 report.dropped = report.dropped.saturating_add(broken.dropped);
+                if pending.last_mut().is_some_and(|last| last.takes_in(&broken)) {
+                    continue;
+                }
+                if pending.len() >= BREAKS_MAX {
+                    report.checks.add(log.too_many_breaks());
+                    break;
+                }
                 pending.push(*broken);
             }
             Event::Unreadable(error) => report.checks.add(Reason::Unreadable(error)),
@@ -153,6 +166,10 @@ struct Log<'a> {
 impl Log<'_> {
     fn finding(&self, kind: FindingKind, detail: impl Into<String>) -> Finding {
         Finding::new(kind, &self.place.database, self.file.path(), detail)
+    }
+
+    fn too_many_breaks(&self) -> Reason {
+        Reason::AboveLimit(format!("{}: more than {BREAKS_MAX} broken blocks in a row", self.file.path().display()))
     }
 
     /// Chunks of this log stand behind the mark or the earlier log's chunk that ended it.

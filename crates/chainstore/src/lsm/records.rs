@@ -81,6 +81,36 @@ pub(crate) struct Break {
     pub(crate) salvaged: Vec<Vec<u8>>,
 }
 
+impl Break {
+    /// Whether only zeros stand from it to the end of its block.
+    fn is_blank(&self) -> bool {
+        let blank = self.chunk.state == ChunkState::ZeroHeader && self.after == After::Nothing;
+        blank && self.second_read == SecondRead::Same
+    }
+
+    fn grow(&mut self, zeros: u64, dropped: u64) {
+        self.dropped = self.dropped.saturating_add(dropped);
+        if let Attribution::ZeroedPage { bytes, .. } = &mut self.attribution {
+            *bytes = bytes.saturating_add(zeros);
+        }
+    }
+
+    /// Takes in the block that follows, if zeros go on there: a run of zeros is one break, however long.
+    pub(crate) fn takes_in(&mut self, next: &Self) -> bool {
+        let (Attribution::ZeroedPage { offset, bytes }, Attribution::ZeroedPage { bytes: zeros, .. }) =
+            (&self.attribution, &next.attribution)
+        else {
+            return false;
+        };
+        let follows = offset.saturating_add(*bytes) == next.chunk.offset;
+        let one = follows && self.is_blank() && next.is_blank();
+        if one {
+            self.grow(*zeros, next.dropped);
+        }
+        one
+    }
+}
+
 /// What stands after a broken chunk in the same block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
@@ -218,7 +248,7 @@ impl<'a> Records<'a> {
             After::Nothing
         };
         let (attribution, of_end_mark) = attribute(from_header, &chunk, dialect);
-        let result = Break {
+        let mut result = Break {
             chunk,
             ends_log: self.open.is_none() && dialect.ends_log(&chunk),
             of_end_mark,
@@ -240,6 +270,10 @@ impl<'a> Records<'a> {
         };
         self.searches = self.searches.saturating_add(1);
         self.at = bytes.len();
+        if result.is_blank() && self.blocks.is_full() {
+            let skipped = self.blocks.skip_hole();
+            result.grow(skipped, if dialect.at_break.goes_on(&chunk) { skipped } else { 0 });
+        }
         self.open = None;
         self.dropped_before = true;
         result

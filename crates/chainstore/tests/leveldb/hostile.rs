@@ -221,15 +221,55 @@ fn nothing_is_touched() {
     assert_eq!(state(), before);
 }
 
+struct Stop;
+
+impl Progress for Stop {
+    fn interrupted(&self) -> bool {
+        true
+    }
+}
+
+/// Makes a file longer without storing anything.
+fn lengthen(path: &Path, bytes: u64) {
+    std::fs::File::options().write(true).open(path).unwrap().set_len(bytes).unwrap();
+}
+
+/// A hole of a terabyte behind the last record is one break, and it is not read.
+#[test]
+fn logs_of_a_terabyte_that_is_not_there() {
+    for (fixture, file) in [("goleveldb/healthy", "MANIFEST-000000"), ("goleveldb/killed", "000014.log")] {
+        let (home, dir) = kit::copy(&kit::fixture(fixture));
+        assert!(dir.join(file).is_file(), "{fixture}: {file}");
+        let before = kit::report(&dir, Depth::Default);
+        lengthen(&dir.join(file), 1 << 40);
+        let report = kit::report(&dir, Depth::Default);
+        assert_eq!(report.outcome, before.outcome, "{:#?}", report.checks);
+        assert!(report.checks.findings.len() <= before.checks.findings.len() + 1, "{:#?}", report.checks);
+        drop(home);
+    }
+}
+
+/// Zeros that are stored are read, and whoever wants an end is heard between two blocks of them.
+#[test]
+fn a_manifest_of_zeros_can_be_stopped() {
+    let (home, dir) = kit::copy(&kit::fixture("goleveldb/healthy"));
+    let path = dir.join("MANIFEST-000000");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.resize(1 << 20, 0);
+    std::fs::write(&path, &bytes).unwrap();
+    let report = kit::report(&dir, Depth::Default);
+    assert_eq!(report.outcome, Outcome::Intact, "{:#?}", report.checks);
+    let zeros = report.checks.findings.iter().filter(|finding| finding.detail.contains("zeros where a chunk"));
+    assert_eq!(zeros.count(), 1, "a run of zeros is one break: {:#?}", report.checks);
+    let stopped = Options { progress: Arc::new(Stop), ..Options::default() };
+    let inspection = inspect(home.path(), &stopped).unwrap();
+    assert_eq!(inspection.outcome, Outcome::CouldNotTell);
+    assert!(inspection.bytes_read < 1 << 19, "{}", inspection.bytes_read);
+}
+
 /// Whoever stops an inspection gets what is known so far, and never "intact".
 #[test]
 fn an_inspection_that_is_stopped() {
-    struct Stop;
-    impl Progress for Stop {
-        fn interrupted(&self) -> bool {
-            true
-        }
-    }
     let (home, _) = kit::copy(&kit::fixture("goleveldb/table-deleted"));
     let stopped = || Options { progress: Arc::new(Stop), ..Options::default() };
     let inspection = inspect(home.path(), &stopped()).unwrap();
