@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::engine_log::log_writer;
 use crate::files::{DataDir, EntryKind, FileEntry};
 use crate::pebble::{begins_new_database, is_pebble};
 
@@ -181,20 +182,6 @@ fn leveldb_family(
                 found.visitors.push((engine, file.to_owned()));
             }
         }
-    }
-}
-
-/// Who wrote a LOG. goleveldb: day lines of equals signs and `db@open`; RocksDB names itself; C++ LevelDB dates each line.
-fn log_writer(text: &str) -> Option<Engine> {
-    let first = text.lines().find(|line| !line.trim().is_empty())?;
-    if text.contains("RocksDB version") {
-        Some(Engine::RocksDb)
-    } else if first.starts_with("===============") || text.contains("db@open") || text.contains("log@legend") {
-        Some(Engine::GoLevelDb)
-    } else if first.get(4..5) == Some("/") && first.get(10..11) == Some("-") {
-        Some(Engine::LevelDb)
-    } else {
-        None
     }
 }
 

@@ -40,6 +40,7 @@ mod files;
 mod data_file;
 
 mod engine;
+mod engine_log;
 
 mod view;
 

@@ -112,7 +112,8 @@ pub(crate) fn check(found: &FoundPlace) -> Checks {
             checks.add(finding(FindingKind::TwoEngines, format!("files of several engines: {}", names.join(", "))));
         }
     }
-    for (engine, file) in &detection.visitors {
+    // Without data there is none that could be another's.
+    for (engine, file) in detection.visitors.iter().filter(|_| !detection.engines.is_empty()) {
         let newest = place
             .entries
             .iter()

@@ -9,7 +9,7 @@ use crate::lsm::file_number::{self, digits};
 use crate::store::Place;
 use crate::{Attribution, Check, Checks, Engine, Finding, FindingKind, Reason};
 
-/// Pointer files are some twenty bytes long.
+/// Pointer files are some twenty bytes long; a longer one names nothing.
 const CURRENT_BYTES_MAX: u64 = 4096;
 
 /// Where the engine would go.
@@ -70,12 +70,15 @@ fn read(place: &Place, name: &str) -> Pointer {
     if place.entry(name).is_none() {
         return Pointer::Absent;
     }
-    let read = place.dir.file(name).and_then(|file| Ok((file.read_all(CURRENT_BYTES_MAX)?, file)));
+    let read = place.dir.file(name).and_then(|file| {
+        let first = file.bytes().min(CURRENT_BYTES_MAX);
+        Ok((file.read_range(0, first, CURRENT_BYTES_MAX)?, file))
+    });
     let (bytes, file) = match read {
         Ok(read) => read,
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
-    let pointer = match named(&bytes) {
+    let pointer = match named(&bytes).filter(|_| file.bytes() <= CURRENT_BYTES_MAX) {
         Some(number) if place.entry(&file_number::manifest(number)).is_some() => return Pointer::Names(number),
         Some(number) => Pointer::NamesMissing(number),
         None => Pointer::Corrupt(bytes.escape_ascii().take(64).map(char::from).collect()),

@@ -6,6 +6,7 @@
 
 use crate::data_file::{DataFile, SecondRead};
 use crate::lsm::at_break::AtBreak;
+use crate::lsm::break_words::{state_in_words, values};
 use crate::lsm::framing::{ChunkState, Dialect};
 use crate::lsm::records::{After, Break, Event, Records};
 use crate::read_error::ReadProblem;
@@ -280,31 +281,4 @@ fn judge(log: &Log<'_>, broken: &Break, goes_on: bool, report: &mut LogReport) {
 /// Whether it is a chunk of this log but for one bit.
 fn is_own_flipped(broken: &Break) -> bool {
     matches!(broken.attribution, Attribution::SingleBitFlip { .. }) && !broken.of_end_mark
-}
-
-fn state_in_words(broken: &Break) -> &'static str {
-    match broken.chunk.state {
-        ChunkState::Good => "a record too large to read",
-        ChunkState::ZeroHeader => "zeros where a chunk should begin",
-        ChunkState::LogEnds => "a record that ends in another log's bytes",
-        ChunkState::UnknownKind => "a chunk of unknown type",
-        ChunkState::Overflow => "a chunk longer than its block",
-        ChunkState::BadChecksum(_) => "a chunk that does not fit its checksum",
-    }
-}
-
-fn values(broken: &Break) -> (String, String) {
-    let chunk = &broken.chunk;
-    match chunk.state {
-        ChunkState::Good | ChunkState::ZeroHeader => ("a chunk".to_owned(), "zeros".to_owned()),
-        ChunkState::LogEnds => {
-            ("a chunk of this log".to_owned(), format!("log number {}", chunk.log_number.unwrap_or(0)))
-        }
-        ChunkState::UnknownKind => ("a known chunk type".to_owned(), format!("chunk type {}", chunk.kind)),
-        ChunkState::Overflow => (
-            format!("at most {} bytes", chunk.available.saturating_sub(chunk.header)),
-            format!("{} bytes", chunk.length),
-        ),
-        ChunkState::BadChecksum(crc) => (format!("{:#010x}", chunk.stored), format!("{:#010x}", crate::mask(crc))),
-    }
 }

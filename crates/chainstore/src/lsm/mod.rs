@@ -24,6 +24,7 @@ pub(crate) mod framing;
 
 pub(crate) mod log_end;
 
+pub(crate) mod break_words;
 pub(crate) mod broken_chunk;
 
 pub(crate) mod records;

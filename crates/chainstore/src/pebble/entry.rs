@@ -189,12 +189,21 @@ fn current(place: &Place) -> Pointer {
     if place.entry("CURRENT").is_none() {
         return Pointer::Absent;
     }
-    let read = place.dir.file("CURRENT").and_then(|file| Ok((file.read_all(CURRENT_BYTES_MAX)?, file)));
+    let read = place.dir.file("CURRENT").and_then(|file| {
+        let first = file.bytes().min(CURRENT_BYTES_MAX);
+        Ok((file.read_range(0, first, CURRENT_BYTES_MAX)?, file))
+    });
     let (bytes, file) = match read {
         Ok(read) => read,
         Err(error) => return Pointer::Unreadable(Reason::Unreadable(error)),
     };
-    match pointer(place, &bytes) {
+    let followed = if file.bytes() > CURRENT_BYTES_MAX {
+        let content = bytes.escape_ascii().take(64).map(char::from).collect();
+        Pointer::Corrupt { content, error: "pebble: CURRENT file for DB is too large".to_owned() }
+    } else {
+        pointer(place, &bytes)
+    };
+    match followed {
         right @ Pointer::Names(_) => right,
         wrong => file.prove(&bytes, 0).map_or_else(|error| Pointer::Unreadable(Reason::Unreadable(error)), |()| wrong),
     }

@@ -11,6 +11,7 @@ mod hostile;
 
 mod live;
 
+mod pointers;
 mod sick;
 
 mod other_writer;
