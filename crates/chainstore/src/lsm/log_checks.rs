@@ -81,6 +81,7 @@ impl LogReport {
 }
 
 /// Reads a log to its end and hands each whole record that the engine reads to `record` with its offset.
+// tidy: long function, because each event has its arm, and what one leaves behind is what the next is judged by.
 pub(crate) fn read(
     place: &Place,
     file: &DataFile,
