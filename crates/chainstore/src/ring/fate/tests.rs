@@ -93,6 +93,7 @@ fn other_data_and_doubt_outweigh_everything() {
 fn only_pebble_loses_a_table_and_only_its_data() {
     let of = |engine, detail| case(engine, Link::Files).of(FindingKind::BlockChecksum, "000011.sst", detail);
     assert_eq!(of("pebble", "data block of 9 bytes does not fit its checksum"), Fate::Erased);
+    assert_eq!(of("pebble", "index block of 9 bytes does not fit its checksum"), Fate::Erased);
     for (engine, detail) in
         [("pebble", "filter block of 9 bytes"), ("goleveldb", "data block"), ("rocksdb", "data block")]
     {
