@@ -6,6 +6,7 @@
 use crate::lsm::block::Handle;
 use crate::lsm::block_checker::DATA_BLOCK;
 use crate::lsm::trailer::Checksum;
+use crate::rocksdb::blob_value;
 use crate::rocksdb::index::IndexCursor;
 use crate::rocksdb::key_order::Problem;
 use crate::rocksdb::layout::{IndexType, Properties};
@@ -110,10 +111,22 @@ impl Reader<'_> {
             };
             self.order.stopped = problem.is_some();
             self.blocks.checks.add(problem.unwrap_or(Check::Good));
+            self.values_elsewhere();
         } else {
             self.order.stopped = true;
         }
         *self.unpacked = block;
+    }
+
+    /// The values of a block's keys that stand in blob files: whether they are those of these keys.
+    fn values_elsewhere(&mut self) {
+        for (index, user) in std::mem::take(&mut self.order.values) {
+            if let Some(check) = blob_value::of_another_key(self.blocks.place, &index, &user) {
+                self.blocks.checks.add(check);
+                // One is enough: where a file's content is another's, every key says so.
+                return;
+            }
+        }
     }
 
     fn judge(&self, handle: Handle, problem: Problem) -> Check {

@@ -42,6 +42,8 @@ pub(crate) struct KeyOrder {
     pub(crate) entries: u64,
     /// Blob files that values point to, and how these say that they are packed.
     pub(crate) blobs: BTreeMap<u64, u8>,
+    /// Where the values of the last block's keys stand, for those that are in blob files.
+    pub(crate) values: Vec<(BlobIndex, Box<[u8]>)>,
     /// One finding is enough: after it, keys of the same table are compared no more.
     pub(crate) stopped: bool,
 }
@@ -58,6 +60,7 @@ impl KeyOrder {
     ) -> Result<Option<Problem>, CutError> {
         let mut cursor = RowBlock::parse(block, TopBits::HashIndex)?.cursor();
         let mut at_start = is_first;
+        self.values.clear();
         while cursor.advance()? {
             let key = cursor.key();
             let wrong = |words: String| Ok(Some(Problem::Wrong(words)));
@@ -69,7 +72,7 @@ impl KeyOrder {
             }
             self.entries = self.entries.saturating_add(1);
             if parsed.kind() == kind::BLOB_INDEX {
-                self.blob(BlobIndex::parse(cursor.value())?);
+                self.blob(BlobIndex::parse(cursor.value())?, parsed.user);
             }
             if !expected.bytewise {
                 continue;
@@ -96,7 +99,8 @@ impl KeyOrder {
         Ok(None)
     }
 
-    fn blob(&mut self, index: BlobIndex) {
+    fn blob(&mut self, index: BlobIndex, user: &[u8]) {
+        self.values.push((index, user.into()));
         if self.blobs.len() < BLOB_FILES_MAX {
             self.blobs.entry(index.file).or_insert(index.compression);
         }

@@ -227,3 +227,17 @@ fn tracked_wals() {
     // Deleted since.
     assert_eq!(track(&[135, 64, 2, 14, 1, 136, 64, 1, 15]), (Intact, String::new()));
 }
+
+/// Blobs of another file, every checksum right: only the keys that point to them tell.
+#[test]
+fn blobs_that_are_of_other_keys() {
+    let (_home, dir) = kit::copy(&kit::fixture("rocksdb/fv6-blobs"));
+    let other = std::fs::read(dir.join("000020.blob")).unwrap();
+    edit(&dir.join("000013.blob"), |content| content[..512].copy_from_slice(&other[..512]));
+    let report = kit::report(&dir, Depth::Deep);
+    assert_eq!(report.outcome, Damaged, "{:#?}", report.checks);
+    assert_eq!(report.checks.findings[0].kind.name(), "blob_corrupt");
+    for depth in [Depth::Default, Depth::Deep] {
+        assert_eq!(kit::report(&kit::fixture("rocksdb/fv6-blobs"), depth).outcome, Intact);
+    }
+}
