@@ -51,7 +51,8 @@ mod tests {
     fn a_first_line_that_is_broken_says_nothing() {
         let own = "2026/11/30-12:00:00.000000 1 RocksDB version: 7.8.3\n";
         assert_eq!(log_writer(own), Some(Engine::RocksDb));
-        for length in 0..=44 {
+        // From the 44th byte on the engine's name and what follows it stand there whole.
+        for length in 0..44 {
             assert_eq!(own.get(..length).and_then(log_writer), None, "{length}");
         }
         for at in 29..36 {
