@@ -1,7 +1,7 @@
 //! API server, models and the world outside of them, as one state that moves in steps. *No client.*
 //!
 //! Synchronous: a request or a due step of a model comes in with the time, and everything that follows from it at once is
-//! done when the call returns. What follows later stands in the [`Agenda`](crate::agenda::Agenda). Nothing here depends on
+//! done when the call returns. What follows later stands in the [`Agenda`](crate::agenda). Nothing here depends on
 //! a hash order, a thread or the wall clock, so the same seed and the same requests give the same trace.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
