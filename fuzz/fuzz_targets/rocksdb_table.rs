@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use loopbreaker_fuzz::{Sandbox, block, log, manifest, uvarint};
+use loopbreaker_fuzz::{Sandbox, Table, log, manifest, rows, uvarint};
 
 thread_local!(static SANDBOX: Sandbox = Sandbox::rocksdb());
 
@@ -30,38 +30,6 @@ fuzz_target!(|input: &[u8]| {
     });
 });
 
-/// One block after the other, its payload from the input where the mode says so, everything around them right.
-struct Table {
-    bytes: Vec<u8>,
-}
-
-impl Table {
-    /// Adds a block; gives its handle, encoded.
-    fn add(&mut self, payload: &[u8], compression: u8) -> Vec<u8> {
-        let mut handle = Vec::new();
-        uvarint(&mut handle, self.bytes.len() as u64);
-        uvarint(&mut handle, payload.len() as u64);
-        self.bytes.extend_from_slice(&block(payload, compression));
-        handle
-    }
-}
-
-/// Rows, each a restart point.
-fn rows(entries: &[(&[u8], &[u8])]) -> Vec<u8> {
-    let (mut out, mut restarts) = (Vec::new(), Vec::new());
-    for (key, value) in entries {
-        restarts.extend_from_slice(&u32::try_from(out.len()).expect("short").to_le_bytes());
-        out.push(0);
-        uvarint(&mut out, key.len() as u64);
-        uvarint(&mut out, value.len() as u64);
-        out.extend_from_slice(key);
-        out.extend_from_slice(value);
-    }
-    out.extend_from_slice(&restarts);
-    out.extend_from_slice(&u32::try_from(entries.len()).expect("few").to_le_bytes());
-    out
-}
-
 /// An index entry of whole handles or, where the form says so, without a value length and without sequence in its key.
 fn index(handle: &[u8], form: u8) -> Vec<u8> {
     if form & 1 == 0 {
@@ -76,7 +44,7 @@ fn sealed(input: &[u8], mode: u8, form: u8) -> Vec<u8> {
     let compression = [0, 1, 2, 4, 5, 7][usize::from(form / 8 % 6)];
     let key = [b'z', 1, 1, 0, 0, 0, 0, 0, 0];
     let own = |which: u8, payload: Vec<u8>| if foreign == which { input.to_vec() } else { payload };
-    let mut table = Table { bytes: Vec::new() };
+    let mut table = Table::default();
     let data = own(0, rows(&[(&key, b"value")]));
     let data = table.add(&data, if foreign == 0 { compression } else { 0 });
     let lower = own(1, index(&data, form));

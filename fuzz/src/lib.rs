@@ -155,6 +155,41 @@ pub fn block(payload: &[u8], compression: u8) -> Vec<u8> {
     out
 }
 
+/// A table in the making: one sealed block after the other.
+#[derive(Default)]
+pub struct Table {
+    /// What stands there so far.
+    pub bytes: Vec<u8>,
+}
+
+impl Table {
+    /// Adds a block; gives its handle, encoded.
+    pub fn add(&mut self, payload: &[u8], compression: u8) -> Vec<u8> {
+        let mut handle = Vec::new();
+        uvarint(&mut handle, self.bytes.len() as u64);
+        uvarint(&mut handle, payload.len() as u64);
+        self.bytes.extend_from_slice(&block(payload, compression));
+        handle
+    }
+}
+
+/// Rows, each a restart point.
+#[must_use]
+pub fn rows(entries: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let (mut out, mut restarts) = (Vec::new(), Vec::new());
+    for (key, value) in entries {
+        restarts.extend_from_slice(&u32::try_from(out.len()).expect("short").to_le_bytes());
+        out.push(0);
+        uvarint(&mut out, key.len() as u64);
+        uvarint(&mut out, value.len() as u64);
+        out.extend_from_slice(key);
+        out.extend_from_slice(value);
+    }
+    out.extend_from_slice(&restarts);
+    out.extend_from_slice(&u32::try_from(entries.len()).expect("few").to_le_bytes());
+    out
+}
+
 /// LEB128.
 pub fn uvarint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {

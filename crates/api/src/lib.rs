@@ -48,9 +48,3 @@ pub use recovery::{
 };
 pub use span::{Span, SpanError};
 pub use target::{Target, WorkloadKind};
-
-/// The group of our own kinds.
-pub const GROUP: &str = "loopbreaker.dev";
-
-/// The version of our own kinds.
-pub const VERSION: &str = "v1alpha1";

@@ -7,7 +7,6 @@ mod evidence;
 mod phase;
 mod verdict;
 
-use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -17,7 +16,7 @@ pub use evidence::{CrashFacts, DecisiveLine, DiskReport, EvidenceReport, Gathere
 pub use phase::Phase;
 pub use verdict::{AdviceStep, Decision, VerdictReport, VetoReport};
 
-use crate::{policy::DiskMethod, target::WorkloadKind};
+use crate::target::WorkloadKind;
 
 /// One incident of one replica: the facts, the evidence, the verdict, and what was done
 #[derive(Debug, Clone, PartialEq, CustomResource, KubeSchema, Serialize, Deserialize)]
@@ -177,22 +176,6 @@ pub struct RecoveryStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,
-}
-
-impl Incident {
-    /// When it began.
-    #[must_use]
-    pub fn onset(&self) -> Timestamp {
-        self.onset.0
-    }
-}
-
-impl EvidenceReport {
-    /// Whether the disk was looked at, and how.
-    #[must_use]
-    pub fn disk_method(&self) -> DiskMethod {
-        self.disk.as_ref().map_or(DiskMethod::None, |disk| disk.method)
-    }
 }
 
 #[cfg(test)]

@@ -14,17 +14,6 @@ pub enum WorkloadKind {
     CosmosFullNode,
 }
 
-impl WorkloadKind {
-    /// The kind's name, as manifests write it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::StatefulSet => "StatefulSet",
-            Self::CosmosFullNode => "CosmosFullNode",
-        }
-    }
-}
-
 /// The workloads of one kind, in the policy's own namespace, that a selector or a name picks.
 #[derive(Debug, Clone, PartialEq, KubeSchema, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

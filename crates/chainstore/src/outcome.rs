@@ -112,6 +112,14 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// One check alone.
+    #[must_use]
+    pub fn of(check: impl Into<Check>) -> Self {
+        let mut checks = Self::default();
+        checks.add(check);
+        checks
+    }
+
     /// Adds one check.
     pub fn add(&mut self, check: impl Into<Check>) {
         match check.into() {

@@ -2,7 +2,7 @@
 //! open, read without the engine.
 
 use crate::read_error::ReadError;
-use crate::{CutError, Reason};
+use crate::{Checks, CutError, Reason};
 use diagnosis::DatabaseName;
 
 /// A key and its value.
@@ -77,6 +77,21 @@ pub enum ViewError {
 }
 
 impl ViewError {
+    /// No MANIFEST could be read: every key would be absent, which is no answer. `checks` say why, or `file` is what led
+    /// nowhere.
+    #[must_use]
+    pub(crate) fn without_manifest(checks: &Checks, database: &DatabaseName, file: &std::path::Path) -> Self {
+        match checks.untold.first() {
+            Some(reason) => Self::CouldNotTell(reason.clone()),
+            None => Self::Damaged {
+                database: database.clone(),
+                file: file.to_path_buf(),
+                offset: 0,
+                detail: "no MANIFEST to read from".to_owned(),
+            },
+        }
+    }
+
     /// Damage at a cut that could not be made.
     #[must_use]
     pub fn from_cut(database: &DatabaseName, file: &std::path::Path, base: u64, error: &CutError) -> Self {

@@ -6,7 +6,8 @@
 use crate::engine::is_surely_goleveldb;
 use crate::leveldb::batch::{Batch, Write};
 use crate::leveldb::manifest::Version;
-use crate::leveldb::names::{self, Name};
+use crate::leveldb::names::Name;
+use crate::lsm::file_number;
 use crate::lsm::framing::LEGACY;
 use crate::lsm::log_checks::{self, Role};
 use crate::store::Place;
@@ -45,7 +46,7 @@ pub(crate) fn replayed(place: &Place, version: &Version) -> Vec<u64> {
 /// named: if it is not there, writes are lost.
 pub(crate) fn missing(place: &Place, version: &Version) -> Option<Finding> {
     let number = version.journal.filter(|number| *number > 0)?;
-    let name = names::journal(number);
+    let name = file_number::log(number);
     place.entry(&name).is_none().then(|| {
         let detail = "the journal that the MANIFEST names is not there: the newest writes are lost";
         Finding::new(FindingKind::JournalMissing, &place.database, &place.dir.path().join(name), detail)
@@ -61,7 +62,7 @@ pub(crate) fn read(
 ) -> JournalReport {
     let mut report = JournalReport::default();
     let numbers = replayed(place, version);
-    let holds_bytes = |number: &&u64| place.entry(&names::journal(**number)).is_some_and(|entry| entry.bytes > 0);
+    let holds_bytes = |number: &&u64| place.entry(&file_number::log(**number)).is_some_and(|entry| entry.bytes > 0);
     let newest = numbers.iter().rev().find(holds_bytes).copied();
     // The MANIFEST names the last write that is in tables, and the first journal goes on from there.
     let known = version.last_sequence;
@@ -71,7 +72,7 @@ pub(crate) fn read(
         writer: Writer::of(place, engine),
     };
     for number in numbers {
-        let file = match place.dir.file(names::journal(number)) {
+        let file = match place.dir.file(file_number::log(number)) {
             Ok(file) => file,
             Err(error) => {
                 report.checks.add(Reason::Unreadable(error));

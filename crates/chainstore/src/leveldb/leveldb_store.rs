@@ -185,11 +185,7 @@ impl Store for LevelDbStore {
         let Some((live, entry)) = there else { return Checks::default() };
         match self.place.dir.listed_file(entry) {
             Ok(file) => table::check(&self.place, live, &file, scratch),
-            Err(error) => {
-                let mut checks = Checks::default();
-                checks.add(Reason::Unreadable(error));
-                checks
-            }
+            Err(error) => Checks::of(Reason::Unreadable(error)),
         }
     }
 
@@ -209,16 +205,8 @@ impl Store for LevelDbStore {
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
         if !self.manifest_was_read {
-            // Without a MANIFEST every key would be absent, which is no answer.
-            return Err(match self.checks.untold.first() {
-                Some(reason) => ViewError::CouldNotTell(reason.clone()),
-                None => ViewError::Damaged {
-                    database: self.place.database.clone(),
-                    file: self.place.dir.path().join("CURRENT"),
-                    offset: 0,
-                    detail: "no MANIFEST to read from".to_owned(),
-                },
-            });
+            let place = &self.place;
+            return Err(ViewError::without_manifest(&self.checks, &place.database, &place.dir.path().join("CURRENT")));
         }
         Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning: leveldb_meaning }))
     }

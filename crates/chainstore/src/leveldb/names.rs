@@ -36,11 +36,6 @@ pub(crate) fn table(number: u64) -> [String; 2] {
     [format!("{number:06}.ldb"), format!("{number:06}.sst")]
 }
 
-/// `NNNNNN.log`.
-pub(crate) fn journal(number: u64) -> String {
-    format!("{number:06}.log")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,7 @@ use crate::lsm::level_run::LevelRun;
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::memory::MemTable;
 use crate::lsm::merge::{Merged, Run, Snapshot, count_keys, leveldb_meaning};
+use crate::lsm::salvage::Stop;
 use crate::store::{COUNTED_BYTES_MAX, Depth, Prediction};
 use crate::{Engine, Reason, ViewError};
 
@@ -92,21 +93,6 @@ fn count(store: &LevelDbStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<
 fn doomed(store: &LevelDbStore, number: u64) -> Option<LiveTable> {
     let bytes = store.place.entry(&table_file(&store.place, number))?.bytes;
     Some(LiveTable::unbounded(number, bytes))
-}
-
-/// Why salvaging a record ends early.
-struct Stop;
-
-impl From<crate::CutError> for Stop {
-    fn from(_: crate::CutError) -> Self {
-        Self
-    }
-}
-
-impl From<Reason> for Stop {
-    fn from(_: Reason) -> Self {
-        Self
-    }
 }
 
 fn summary(

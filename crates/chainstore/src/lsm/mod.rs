@@ -25,6 +25,7 @@ pub(crate) mod framing;
 pub(crate) mod log_end;
 
 pub(crate) mod break_words;
+
 pub(crate) mod broken_chunk;
 
 pub(crate) mod records;
@@ -36,6 +37,8 @@ pub(crate) mod merge;
 pub(crate) mod memory;
 
 pub(crate) mod range_del;
+
+pub(crate) mod salvage;
 
 pub(crate) mod cache;
 

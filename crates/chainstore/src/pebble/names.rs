@@ -49,11 +49,6 @@ pub(crate) fn table(number: u64) -> String {
     format!("{number:06}.sst")
 }
 
-/// `NNNNNN.log`.
-pub(crate) fn wal(number: u64) -> String {
-    format!("{number:06}.log")
-}
-
 /// A marker: an empty file whose name is a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marker<'a> {

@@ -196,11 +196,7 @@ impl Store for PebbleStore {
         let circumstances = Circumstances { format: self.entry.format, by_v1: !self.options.by_v2 };
         match self.place.dir.file(names::table(live.number)) {
             Ok(file) => table::check(&self.place, live, &file, circumstances, scratch),
-            Err(error) => {
-                let mut checks = Checks::default();
-                checks.add(Reason::Unreadable(error));
-                checks
-            }
+            Err(error) => Checks::of(Reason::Unreadable(error)),
         }
     }
 
@@ -219,16 +215,8 @@ impl Store for PebbleStore {
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
         if !self.manifest_was_read {
-            // Without a MANIFEST every key would be absent, which is no answer.
-            return Err(match self.checks.untold.first() {
-                Some(reason) => ViewError::CouldNotTell(reason.clone()),
-                None => ViewError::Damaged {
-                    database: self.place.database.clone(),
-                    file: self.place.dir.path().to_path_buf(),
-                    offset: 0,
-                    detail: "no MANIFEST to read from".to_owned(),
-                },
-            });
+            let place = &self.place;
+            return Err(ViewError::without_manifest(&self.checks, &place.database, place.dir.path()));
         }
         Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning }))
     }

@@ -6,17 +6,18 @@
 
 use std::sync::Arc;
 
+use crate::ViewError;
 use crate::lsm::level_run::LevelRun;
 use crate::lsm::live_table::LiveTable;
 use crate::lsm::merge::{Merged, Run, Snapshot, count_keys};
 use crate::lsm::range_del::Memory;
+use crate::lsm::salvage::Stop;
 use crate::pebble::batch::Batch;
 use crate::pebble::manifest::Version;
 use crate::pebble::memory::put;
 use crate::pebble::view::{self, meaning};
 use crate::pebble::{PebbleStore, names, wal};
 use crate::store::{COUNTED_BYTES_MAX, Depth, Prediction};
-use crate::{CutError, Reason, ViewError};
 
 /// None if the engine would simply open.
 pub(crate) fn predict(store: &PebbleStore) -> Option<Prediction> {
@@ -135,19 +136,4 @@ fn count(store: &PebbleStore, deleted: &[u64], salvaged: &[Vec<u8>]) -> Result<C
     runs.push(Box::new(memory));
     let all = count_keys(&Merged { runs, meaning })?;
     Ok((Some(kept), Some(all.saturating_sub(kept))))
-}
-
-/// Why salvaging a record ends early.
-struct Stop;
-
-impl From<CutError> for Stop {
-    fn from(_: CutError) -> Self {
-        Self
-    }
-}
-
-impl From<Reason> for Stop {
-    fn from(_: Reason) -> Self {
-        Self
-    }
 }

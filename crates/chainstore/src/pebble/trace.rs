@@ -4,10 +4,10 @@
 //! database among the files of an older one begins with numbers that no new database has.
 
 use crate::data_file::DataFile;
-use crate::lsm::file_number::manifest as manifest_name;
+use crate::lsm::file_number::{self, manifest as manifest_name};
 use crate::pebble::entry::EntryPoint;
 use crate::pebble::manifest::{self, Replay, Version};
-use crate::pebble::names::{self, Name};
+use crate::pebble::names::Name;
 use crate::pebble::options::Options;
 use crate::store::Place;
 use crate::{Checks, Finding, FindingKind};
@@ -75,7 +75,7 @@ fn begun_anew(place: &Place, version: &Version, options: &Options, live_tables: 
     match version.beginning.second_wal {
         // Only the record with which a database begins. Its first WAL has the number that comes next then; while that one
         // is there no WAL was ever done with, and tables are those of a first flush that the MANIFEST does not name yet.
-        None if live_tables == 0 && place.entry(&names::wal(first_wal)).is_none() => {
+        None if live_tables == 0 && place.entry(&file_number::log(first_wal)).is_none() => {
             let tables = place.entries.iter().filter(|entry| {
                 matches!(entry.name.to_str().and_then(Name::parse), Some(Name::Table(number)) if !version.ever_had(number))
             });

@@ -5,12 +5,13 @@
 //! follow was closed, and must end whole (`strict_wal_tail`).
 
 use crate::lsm::at_break::AtBreak;
+use crate::lsm::file_number;
 use crate::lsm::framing::{Dialect, recyclable};
 use crate::lsm::log_checks::{self, Role};
 use crate::lsm::log_end::LogEnd;
 use crate::pebble::batch::{Batch, Write};
 use crate::pebble::manifest::Version;
-use crate::pebble::names::{self, Name};
+use crate::pebble::names::Name;
 use crate::pebble::options::Options;
 use crate::store::Place;
 use crate::{Checks, CutError, Finding, FindingKind, Reason};
@@ -55,7 +56,7 @@ pub(crate) fn replayed(place: &Place, version: &Version) -> Vec<u64> {
 /// own without being the first, or where a start got as far as the OPTIONS.
 pub(crate) fn missing(place: &Place, version: &Version, manifest: u64, options: &Options) -> Option<Finding> {
     let number = version.min_unflushed_wal;
-    let name = names::wal(number);
+    let name = file_number::log(number);
     if number == 0 || place.entry(&name).is_some() {
         return None;
     }
@@ -90,7 +91,7 @@ pub(crate) fn read(
     let newest = numbers.last().copied();
     let mut sequence = Sequence::default();
     for number in numbers {
-        let file = match place.dir.file(names::wal(number)) {
+        let file = match place.dir.file(file_number::log(number)) {
             Ok(file) => file,
             Err(error) => {
                 report.checks.add(Reason::Unreadable(error));

@@ -44,11 +44,6 @@ pub(crate) fn blob(number: u64) -> String {
     format!("{number:06}.blob")
 }
 
-/// `NNNNNN.log`.
-pub(crate) fn wal(number: u64) -> String {
-    format!("{number:06}.log")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,10 @@
 //! Source: RocksDB `db/db_impl/db_impl_open.cc` (`Recover`, `RecoverLogFiles`), `db/db_impl/db_impl_files.cc`, with the default
 //! options as cosmos-db and cometbft-db open it. Damage in a table's blocks is found only when they are read.
 
+use crate::ViewError;
 use crate::lsm::merge::{Merged, Run, Snapshot, count_keys};
 use crate::lsm::range_del::Memory;
+use crate::lsm::salvage::Stop;
 use crate::rocksdb::batch::{Batch, BatchError};
 use crate::rocksdb::memory::put;
 use crate::rocksdb::names::{self, Name};
@@ -12,7 +14,6 @@ use crate::rocksdb::version::Version;
 use crate::rocksdb::view::meaning;
 use crate::rocksdb::{RocksDbStore, wal};
 use crate::store::{COUNTED_BYTES_MAX, Depth, Prediction};
-use crate::{Reason, ViewError};
 
 /// None if the engine would simply open.
 pub(crate) fn predict(store: &RocksDbStore) -> Option<Prediction> {
@@ -102,17 +103,8 @@ fn count(store: &RocksDbStore, salvaged: &[Vec<u8>]) -> Result<Counts, ViewError
     Ok((Some(kept), Some(all.saturating_sub(kept))))
 }
 
-/// Why salvaging a record ends early.
-struct Stop;
-
 impl From<BatchError> for Stop {
     fn from(_: BatchError) -> Self {
-        Self
-    }
-}
-
-impl From<Reason> for Stop {
-    fn from(_: Reason) -> Self {
         Self
     }
 }

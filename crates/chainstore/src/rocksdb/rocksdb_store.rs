@@ -236,11 +236,7 @@ impl Store for RocksDbStore {
                 table::check(&self.place, &table.table, *bytewise, &file, scratch)
             }
             (Ok(file), Live::Blob { blob, family }) => blob::check(&self.place, blob, *family, &file, scratch),
-            (Err(error), _) => {
-                let mut checks = Checks::default();
-                checks.add(Reason::Unreadable(error));
-                checks
-            }
+            (Err(error), _) => Checks::of(Reason::Unreadable(error)),
         }
     }
 
@@ -259,16 +255,8 @@ impl Store for RocksDbStore {
 
     fn view(&self) -> Result<Box<dyn KeyValues + '_>, ViewError> {
         if !self.manifest_was_read {
-            // Without a MANIFEST every key would be absent, which is no answer.
-            return Err(match self.checks.untold.first() {
-                Some(reason) => ViewError::CouldNotTell(reason.clone()),
-                None => ViewError::Damaged {
-                    database: self.place.database.clone(),
-                    file: self.place.dir.path().to_path_buf(),
-                    offset: 0,
-                    detail: "no MANIFEST to read from".to_owned(),
-                },
-            });
+            let place = &self.place;
+            return Err(ViewError::without_manifest(&self.checks, &place.database, place.dir.path()));
         }
         Ok(Box::new(Merged { runs: self.runs(Snapshot::Engine)?, meaning }))
     }

@@ -4,10 +4,11 @@
 //! By default (`kPointInTimeRecovery`) the engine takes what stands before the first thing that it cannot use and opens without
 //! a word. It goes on only with a WAL whose first write has the very number that comes next.
 
+use crate::lsm::file_number;
 use crate::lsm::log_checks::{self, Role};
 use crate::lsm::unpack::unpack_record;
 use crate::rocksdb::batch::{Batch, BatchError, Write};
-use crate::rocksdb::names::{self, Name};
+use crate::rocksdb::names::Name;
 use crate::rocksdb::version::Version;
 use crate::rocksdb::wal_format;
 use crate::store::Place;
@@ -45,7 +46,7 @@ pub(crate) fn tracked(place: &Place, version: &Version) -> Vec<Finding> {
     let mut findings = Vec::new();
     let first = version.first_wal();
     for (number, synced) in version.wals.range(first..) {
-        let name = names::wal(*number);
+        let name = file_number::log(*number);
         let path = place.dir.path().join(&name);
         let finding = |kind, detail: &str| Finding::new(kind, &place.database, &path, detail);
         match (place.entry(&name), synced) {
@@ -103,7 +104,7 @@ impl<W: FnMut(u64, Write<'_>) -> Result<(), Reason>> Replay<'_, W> {
     fn wal(&mut self, place: &Place, number: u64) {
         // The low 32 bits of the file number.
         let log_number = u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
-        let opened = place.dir.file(names::wal(number));
+        let opened = place.dir.file(file_number::log(number));
         let (file, format) =
             match opened.and_then(|file| wal_format::of(&file, log_number).map(|format| (file, format))) {
                 Ok(opened) => opened,

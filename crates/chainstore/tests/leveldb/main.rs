@@ -3,6 +3,8 @@
 
 mod kit;
 
+mod record;
+
 mod fixtures;
 
 mod exhaustive;

@@ -4,6 +4,9 @@
 #[path = "../leveldb/kit.rs"]
 mod kit;
 
+#[path = "../leveldb/record.rs"]
+mod record;
+
 mod fixtures;
 
 mod exhaustive;

@@ -112,7 +112,9 @@ fn could_not_tell(inspection: &Inspection) -> Vec<Step> {
         steps.push(step("Do not trust this machine: read the volume on another one before anything is restored."));
     }
     let wrong_setup = |what| {
-        all_findings(inspection).iter().any(|finding| finding.kind == FindingKind::WrongSetup && setup(finding) == what)
+        all_findings(inspection)
+            .iter()
+            .any(|finding| finding.kind == FindingKind::WrongSetup && setup(finding, inspection) == what)
     };
     if has(FindingKind::TwoEngines) || wrong_setup(Setup::Engine) {
         steps.push(step(
@@ -162,11 +164,15 @@ enum Setup {
     Genesis,
 }
 
-fn setup(finding: &Finding) -> Setup {
-    match finding.file.file_name().and_then(|name| name.to_str()) {
-        Some("upgrade-info.json") => Setup::UpgradeInfo,
-        Some("genesis.json") => Setup::Genesis,
-        _ if finding.detail.starts_with("the genesis file") => Setup::Genesis,
+fn setup(finding: &Finding, inspection: &Inspection) -> Setup {
+    // A genesis file of another chain is said of the state that it does not fit.
+    let of_another_chain = inspection.node.as_ref().is_some_and(
+        |node| matches!((&node.genesis_chain_id, &node.chain_id), (Some(genesis), Some(data)) if genesis != data),
+    );
+    match finding.database.as_str() {
+        "upgrade-info" => Setup::UpgradeInfo,
+        "config" => Setup::Genesis,
+        "state" if of_another_chain => Setup::Genesis,
         _ => Setup::Engine,
     }
 }
