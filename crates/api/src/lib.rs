@@ -43,7 +43,7 @@ pub use policy::{
 };
 pub use recovery::{
     AdviceStep, Approval, Claim, CrashFacts, Decision, DecisiveLine, DiskReport, EvidenceReport, Gathered, Incident,
-    IncidentKind, LogReport, PeersReport, Phase, PolicyReference, Recovery, RecoverySpec, RecoveryStatus,
+    IncidentKind, InspectionIntent, LogReport, Look, PeersReport, Phase, PolicyReference, Recovery, RecoverySpec, RecoveryStatus,
     TargetInstance, Undo, VerdictReport, VetoReport,
 };
 pub use span::{Span, SpanError};

@@ -4,6 +4,7 @@
 //! else is status, written with the resourceVersion that was read.
 
 mod evidence;
+mod inspection;
 mod phase;
 mod verdict;
 
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use evidence::{CrashFacts, DecisiveLine, DiskReport, EvidenceReport, Gathered, LogReport, PeersReport};
+pub use inspection::{InspectionIntent, Look};
 pub use phase::Phase;
 pub use verdict::{AdviceStep, Decision, VerdictReport, VetoReport};
 
@@ -166,13 +168,19 @@ pub struct RecoveryStatus {
     /// What the judge says
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictReport>,
+    /// The look at the evidence that goes on, or the last one
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look: Option<Look>,
+    /// The inspection that goes on: written before anything is made for it, gone when nothing of it is left
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inspection: Option<InspectionIntent>,
     /// When it ended, if it has
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Time>,
     /// How often the lease of the operator that wrote this had changed hands: a write from before counts for nothing
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fencing_token: Option<i64>,
-    /// `Collected`, `Judged`, `WouldRestore`, `Acting`, `Ended`: each with a reason
+    /// `Judged`, `WouldRestore`, `Acting`, `Ended`: each with a reason
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,

@@ -5,7 +5,7 @@
 //! gives the same answer. Nothing here can fail either: whatever could not be seen is a value (`NotRead`, `CouldNotTell`,
 //! `Unknown`), never an error and never a default that counts as evidence.
 //!
-//! Modules in the order of the flow (detect → collect → judge):
+//! Modules in the order of the flow (detect → collect → judge → plan):
 
 mod names;
 
@@ -29,6 +29,8 @@ mod verdict;
 
 mod advice;
 
+mod plan;
+
 pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
 pub use circumstances::{
@@ -46,6 +48,7 @@ pub use evidence::{
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};
 pub use names::{ClaimName, ContainerName, Height, InstanceName, NodeName, Probability, Uid};
+pub use plan::{Course, DiskLook, Ending, Hold, Leavings, Make, Method, Mode, Situation, Stage, Step, Watch, next};
 pub use policy::Policy;
 pub use verdict::{Decision, Row, Verdict, Witness};
 pub use veto::{Veto, unseen_circumstances, vetoes};

@@ -40,6 +40,29 @@ pub enum Veto {
     StaleEvidence,
 }
 
+impl Veto {
+    /// Its stable word, for scripts and metrics.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NobodyAdvancing => "nobody_advancing",
+            Self::UpgradeDue(_) => "upgrade_due",
+            Self::ImageChanged(_) => "image_changed",
+            Self::RollOutInProgress(_) => "rollout_in_progress",
+            Self::OtherVictims(_) => "other_victims",
+            Self::DiskFull(_) => "disk_full",
+            Self::Oom => "oom",
+            Self::LockHeld(_) => "lock_held",
+            Self::NodeSick(_) => "node_sick",
+            Self::ReadsDiffer => "reads_differ",
+            Self::MaySign(_) => "may_sign",
+            Self::CameBack => "came_back",
+            Self::Limit(_) => "limit",
+            Self::StaleEvidence => "stale_evidence",
+        }
+    }
+}
+
 impl fmt::Display for Veto {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,6 @@
 //! Subject, verdict, peers and origin, for scripts. *No client.* The fields are told in [`super`].
 
-use diagnosis::{AppHashQuestion, Cause, InstanceName, Observation, Row, Siblings, Veto, Witness};
+use diagnosis::{AppHashQuestion, Cause, InstanceName, Observation, Row, Siblings, Witness};
 use serde::Serialize;
 
 use crate::{incident::Incident, standing::KubernetesWord, words::clean};
@@ -108,7 +108,7 @@ impl<'a> VerdictJson<'a> {
             kubernetes: incident.word.as_ref().map(kubernetes),
             other_cause: verdict.other_cause,
             witnesses: verdict.witnesses.iter().copied().map(Witness::as_str).collect(),
-            vetoes: verdict.vetoes.iter().map(|veto| format!("{}: {}", word(veto), clean(&veto.to_string()))).collect(),
+            vetoes: verdict.vetoes.iter().map(|veto| format!("{}: {}", veto.word(), clean(&veto.to_string()))).collect(),
             unseen: &verdict.unseen,
             missing: incident
                 .missing
@@ -131,26 +131,6 @@ fn row(row: Row) -> &'static str {
         Row::AppHashSameImagePasses => "app_hash_same_image_passes",
         Row::AppHash => "app_hash",
         Row::AnythingElse => "anything_else",
-    }
-}
-
-/// The stable word before a veto's sentence.
-fn word(veto: &Veto) -> &'static str {
-    match veto {
-        Veto::NobodyAdvancing => "nobody_advancing",
-        Veto::UpgradeDue(_) => "upgrade_due",
-        Veto::ImageChanged(_) => "image_changed",
-        Veto::RollOutInProgress(_) => "rollout_in_progress",
-        Veto::OtherVictims(_) => "other_victims",
-        Veto::DiskFull(_) => "disk_full",
-        Veto::Oom => "oom",
-        Veto::LockHeld(_) => "lock_held",
-        Veto::NodeSick(_) => "node_sick",
-        Veto::ReadsDiffer => "reads_differ",
-        Veto::MaySign(_) => "may_sign",
-        Veto::CameBack => "came_back",
-        Veto::Limit(_) => "limit",
-        Veto::StaleEvidence => "stale_evidence",
     }
 }
 
