@@ -4,6 +4,6 @@ mod conditions;
 mod sentence;
 mod verdict;
 
-pub(crate) use conditions::{Said as Condition, set_condition};
+pub(crate) use conditions::{Said as Condition, Truth, set_condition};
 pub(crate) use sentence::{held_because, opened, summary};
 pub(crate) use verdict::report;
