@@ -8,9 +8,11 @@ mod back_off;
 mod crash;
 mod detect;
 mod history;
+mod memory;
 mod observation;
 mod observe;
 mod role;
+mod rule;
 mod run;
 
 #[cfg(test)]
@@ -18,10 +20,12 @@ mod tests;
 
 use jiff::Timestamp;
 
-pub use detect::detect;
+pub use detect::{detect, detect_by};
 pub use history::InstanceHistory;
+pub use memory::Remembered;
 pub use observation::{ContainerFacts, ContainerState, Observation, Owner, RestartPolicy, Revision, RevisionScope};
 pub use observe::observe;
+pub use rule::LoopRule;
 pub use run::{ExitStatus, LastRun};
 
 use crate::ContainerName;

@@ -39,7 +39,7 @@ pub use circumstances::{
 };
 pub use crashloop::{
     BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,
-    Observation, Owner, RestartPolicy, RestartRate, Revision, RevisionScope, detect, observe,
+    LoopRule, Observation, Owner, Remembered, RestartPolicy, RestartRate, Revision, RevisionScope, detect, detect_by, observe,
 };
 pub use evidence::{
     AppHashQuestion, CrashLoopReading, DatabaseName, DiskReading, Evidence, InspectionScope, LogAbstention, LogOpinion,

@@ -1,37 +1,35 @@
 //! Is it a crash loop? *No client, no clock, cannot fail.* Keeps P13: a pod that says too little is `Unclear`.
 
 use super::{
-    ContainerFacts, ContainerState, CrashLoop, InstanceHistory, Observation,
+    ContainerFacts, ContainerState, CrashLoop, InstanceHistory, LoopRule, Observation,
     crash::{STEADY_SECONDS, last_crash},
     history::{Streak, dying},
     run::seconds_between,
 };
 use crate::{ContainerRole, CrashLoopReading};
 
-/// One crash is chance, two can be the two ends of an upgrade (the old binary stops at the height, the new one is not there
-/// yet); the third is a pattern, and comes little more than a minute after the first.
-const CRASHES_MIN: u32 = 3;
-
-/// A node that dies less often than once an hour on average has other troubles than one that cannot start; a slow loop
-/// (half an hour of replay, then the panic) is still well within.
-const SLOWEST_LOOP_SECONDS: u64 = 3600;
-
 /// Tells whether a replica crash-loops: at least three crashes without progress in between, of a container that the node
 /// cannot run without.
 #[must_use]
 pub fn detect(history: &InstanceHistory) -> CrashLoopReading {
+    detect_by(history, &LoopRule::default())
+}
+
+/// The same with another number of crashes, or another time between them.
+#[must_use]
+pub fn detect_by(history: &InstanceHistory, rule: &LoopRule) -> CrashLoopReading {
     let streak = history.streak();
     let latest = history.latest();
     if let Some(container) = dying(latest).next()
-        && streak.crashes() >= CRASHES_MIN
-        && is_fresh(latest, container, &streak)
+        && streak.crashes() >= rule.crashes_min.max(LoopRule::CRASHES_MIN)
+        && is_fresh(latest, container, &streak, rule)
     {
         return looping(latest, container, &streak);
     }
     // Pods that are made anew after each crash, or that were caught in a good moment: only the history shows it.
-    if streak.crashes() >= CRASHES_MIN
+    if streak.crashes() >= rule.crashes_min.max(LoopRule::CRASHES_MIN)
         && streak.crashes_between() > 0
-        && is_dense(&streak, latest)
+        && is_dense(&streak, latest, rule)
         && let Some((seen, container)) = streak.newest_crash()
     {
         return looping(seen, container, &streak);
@@ -58,20 +56,20 @@ fn looping(seen: &Observation, container: &ContainerFacts, streak: &Streak<'_>) 
 
 /// Restart counts never fall, so many of them may be an old story. They belong to the present trouble if the last run was a
 /// short one, or if they are dense over the pod's life.
-fn is_fresh(latest: &Observation, container: &ContainerFacts, streak: &Streak<'_>) -> bool {
+fn is_fresh(latest: &Observation, container: &ContainerFacts, streak: &Streak<'_>, rule: &LoopRule) -> bool {
     match last_crash(latest, container).map(super::LastRun::seconds) {
         Some(Some(seconds)) if seconds < STEADY_SECONDS => true,
-        Some(Some(_)) => is_dense(streak, latest),
+        Some(Some(_)) => is_dense(streak, latest, rule),
         // Times lost by the runtime: the kubelet's back-off is then the only witness that it goes on now.
         Some(None) | None => true,
     }
 }
 
-/// At least one crash an hour over the time in which they were counted.
-fn is_dense(streak: &Streak<'_>, latest: &Observation) -> bool {
+/// At least one crash a window over the time in which they were counted.
+fn is_dense(streak: &Streak<'_>, latest: &Observation, rule: &LoopRule) -> bool {
     let Some((since, seen)) = streak.counted_since().zip(latest.seen) else { return true };
     let Some(seconds) = seconds_between(since, seen) else { return true };
-    u64::from(streak.crashes()).saturating_mul(SLOWEST_LOOP_SECONDS) >= seconds
+    u64::from(streak.crashes()).saturating_mul(rule.window_seconds) >= seconds
 }
 
 fn says_too_little(latest: &Observation) -> Option<String> {

@@ -1,11 +1,13 @@
 //! What was seen of one replica over time and over pod UIDs. *No client, no clock.*
 
+mod growing;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
 use super::{
-    ContainerFacts, LastRun, Observation, RestartRate,
+    ContainerFacts, LastRun, Remembered, Observation, RestartRate,
     crash::{crashes_shown, is_dying, last_crash, makes_progress, unattributed_crashes},
     run::seconds_between,
 };
@@ -14,15 +16,19 @@ use crate::InstanceName;
 /// One or more observations of one replica, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceHistory {
+    /// What was known before the first of the observations.
+    memory: Option<Remembered>,
     earlier: Vec<Observation>,
     latest: Observation,
 }
+
+
 
 impl InstanceHistory {
     /// A history of one observation.
     #[must_use]
     pub fn new(only: Observation) -> Self {
-        Self { earlier: Vec::new(), latest: only }
+        Self { memory: None, earlier: Vec::new(), latest: only }
     }
 
     /// Sorts observations of any replicas into one history each, by name. The same object given twice counts once.
@@ -40,7 +46,7 @@ impl InstanceHistory {
         observations.sort_by_key(|seen| (seen.created, seen.seen, restarts(seen)));
         observations.dedup();
         let latest = observations.pop()?;
-        Some(Self { earlier: observations, latest })
+        Some(Self { memory: None, earlier: observations, latest })
     }
 
     /// The replica.
@@ -70,27 +76,64 @@ impl InstanceHistory {
     /// What was seen since the node last made progress.
     pub(super) fn streak(&self) -> Streak<'_> {
         let mut observations: Vec<&Observation> = self.observations().collect();
-        let progress = observations.iter().rposition(|seen| makes_progress(seen)).unwrap_or(0);
-        observations.drain(..progress.min(observations.len()));
-        Streak { observations }
+        let progress = observations.iter().rposition(|seen| makes_progress(seen));
+        observations.drain(..progress.unwrap_or(0).min(observations.len()));
+        // Progress forgives what was before it, the memory too.
+        let memory = self.memory.as_ref().filter(|_| progress.is_none());
+        Streak { memory, observations }
     }
 }
 
 /// Observations without progress in between, oldest first; the first may show the progress itself.
 pub(super) struct Streak<'a> {
+    memory: Option<&'a Remembered>,
     observations: Vec<&'a Observation>,
 }
 
 impl<'a> Streak<'a> {
     /// Crashes that the first observation shows as still going on, and all that came after it.
     pub(super) fn crashes(&self) -> u32 {
-        let at_first = self.observations.first().map_or(0, |first| {
+        self.crashes_at_first().saturating_add(self.crashes_between())
+    }
+
+    fn crashes_at_first(&self) -> u32 {
+        let Some(first) = self.observations.first() else { return 0 };
+        let still_going_on = || {
             dying(first)
                 .map(|container| crashes_shown(first, container))
                 .fold(0, u32::saturating_add)
                 .saturating_add(unattributed_crashes(first))
-        });
-        at_first.saturating_add(self.crashes_between())
+        };
+        match self.memory {
+            Some(memory) if first.uid.as_ref() == Some(&memory.pod) => {
+                let counted = i64::from(shown(first)).saturating_add(memory.offset).max(0);
+                u32::try_from(counted).unwrap_or(u32::MAX)
+            }
+            Some(memory) => memory.crashes.saturating_add(still_going_on()),
+            None => still_going_on(),
+        }
+    }
+
+    /// Whether the first observation shows the progress that the streak is counted from.
+    fn begins_well(&self) -> bool {
+        self.observations.first().is_some_and(|first| makes_progress(first))
+    }
+
+    /// Pods of the streak before this one, the oldest first, as many as are remembered.
+    pub(super) fn earlier_pods(&self, pod: &crate::Uid) -> Vec<crate::Uid> {
+        let remembered = self.memory.into_iter().filter(|memory| memory.crashes > 0);
+        let remembered = remembered.flat_map(|memory| memory.pods.iter().chain([&memory.pod]));
+        let crashed = self.observations.iter().skip(usize::from(self.memory.is_none() && self.begins_well()));
+        let crashed = crashed.filter(|seen| shown(seen) > 0).filter_map(|seen| seen.uid.as_ref());
+        let mut pods: Vec<crate::Uid> = Vec::new();
+        for uid in remembered.chain(crashed) {
+            if uid != pod && !pods.contains(uid) {
+                pods.push(uid.clone());
+            }
+        }
+        let too_many = pods.len().saturating_sub(Remembered::PODS_MAX);
+        pods.drain(..too_many);
+        pods
     }
 
     /// Crashes between the first and the last observation.
@@ -118,9 +161,10 @@ impl<'a> Streak<'a> {
     /// The earliest crash that is shown.
     pub(super) fn onset(&self) -> Option<Timestamp> {
         let first = self.observations.first()?;
+        let remembered = self.memory.and_then(|memory| memory.onset);
         let at_first = dying(first).filter_map(|container| last_crash(first, container)?.finished);
         let later = self.observations.iter().skip(1).flat_map(|seen| crashes_in(seen)).filter_map(|run| run.finished);
-        at_first.chain(later.filter(|finished| Some(*finished) > first.seen)).min()
+        remembered.into_iter().chain(at_first).chain(later.filter(|finished| Some(*finished) > first.seen)).min()
     }
 
     /// The newest crash that is shown, with its container and the observation that shows it.
@@ -165,4 +209,10 @@ fn crashes_from_to(before: &Observation, after: &Observation) -> u32 {
         unattributed_crashes(after).saturating_add(u32::from(uncounted))
     };
     of_containers.fold(after_itself, u32::saturating_add)
+}
+
+/// All crashes that one observation shows.
+fn shown(pod: &Observation) -> u32 {
+    let of_containers = pod.containers.iter().map(|container| crashes_shown(pod, container));
+    of_containers.fold(unattributed_crashes(pod), u32::saturating_add)
 }
