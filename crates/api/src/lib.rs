@@ -39,7 +39,7 @@ pub use foreign::{
 };
 pub use policy::{
     Detection, DiskEvidence, DiskMethod, EvidenceSettings, Limits, Mode, PeerEvidence, PolicyStatus, Proof, Quarantine,
-    RecoveryPolicy, RecoveryPolicySpec, RestoreSettings, SigningNodes, SnapshotChoice, Window,
+    RecoveryPolicy, RecoveryPolicySpec, ReplicaMemory, RestoreSettings, SigningNodes, SnapshotChoice, Window,
 };
 pub use recovery::{
     AdviceStep, Approval, Claim, CrashFacts, Decision, DecisiveLine, DiskReport, EvidenceReport, Gathered, Incident,

@@ -5,6 +5,7 @@
 mod detection;
 mod evidence;
 mod limits;
+mod memory;
 mod restore;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use detection::Detection;
 pub use evidence::{DiskEvidence, DiskMethod, EvidenceSettings, PeerEvidence};
 pub use limits::{Limits, SigningNodes, Window};
+pub use memory::ReplicaMemory;
 pub use restore::{Proof, Quarantine, RestoreSettings, SnapshotChoice};
 
 use crate::{span::Span, target::Target};
@@ -108,7 +110,11 @@ pub struct PolicyStatus {
     /// One sentence
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// `Accepted`, `Watching`: each with a reason
+    /// What must be known of its replicas when the operator is started anew
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1000))]
+    pub replicas: Vec<ReplicaMemory>,
+    /// `Accepted`, `Storm`, `Watching`: each with a reason
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,

@@ -14,6 +14,27 @@ pub enum WorkloadKind {
     CosmosFullNode,
 }
 
+impl WorkloadKind {
+    /// The kind that an owner reference names, where it is one whose pods are replicas of nodes.
+    #[must_use]
+    pub fn of(kind: &str) -> Option<Self> {
+        match kind {
+            "StatefulSet" => Some(Self::StatefulSet),
+            "CosmosFullNode" => Some(Self::CosmosFullNode),
+            _ => None,
+        }
+    }
+
+    /// As the API server spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StatefulSet => "StatefulSet",
+            Self::CosmosFullNode => "CosmosFullNode",
+        }
+    }
+}
+
 /// The workloads of one kind, in the policy's own namespace, that a selector or a name picks.
 #[derive(Debug, Clone, PartialEq, KubeSchema, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -30,8 +30,14 @@ pub mod explain;
 
 pub mod nearest;
 
+mod examined;
+
+mod together;
+
+pub use examined::{ExaminedLog, LogExamination};
 pub use reading::{LogReader, ReadingSummary};
 pub use record::{Emitter, Level, Record};
 pub use surroundings::Surroundings;
 pub use testimony::NoTestimony;
+pub use together::{Chosen, FileOpinion, LogPart, lines, read};
 pub use witness::{Examiner, Finding};

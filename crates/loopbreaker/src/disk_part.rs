@@ -15,9 +15,9 @@ use diagnosis::{
     Circumstances, DatabaseName, DiskReading, InspectionScope, LogReading, SigningRisk, StartRole, Symptom, UpgradePlan,
 };
 
+use crashlog::{LogPart, read};
 use crate::{
     inspect::CannotLook,
-    log_part::{LogPart, read},
     progress::{Inspecting, Stop},
     ring_part,
     words::clean,

@@ -8,11 +8,11 @@ use diagnosis::{
     Verdict, advise, judge,
 };
 
+use crashlog::{LogPart, read};
 use crate::{
     bundle::{Bundle, BundleError, BundlePart, Subject},
     disk_part::{DiskPart, DiskReader},
     examine::{LogSource, examine},
-    log_part::{LogPart, read},
     names_known::KnownNames,
     progress::Progress,
     replica_logs::{ReadLogs, ReplicaLogs},

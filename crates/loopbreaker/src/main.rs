@@ -17,7 +17,7 @@ mod exit;
 mod guard;
 mod incident;
 mod inspect;
-mod log_part;
+
 mod man;
 mod names_known;
 mod progress;

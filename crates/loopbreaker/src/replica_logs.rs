@@ -9,10 +9,10 @@ use diagnosis::{Cause, CrashLoopReading, InstanceHistory, InstanceName, LogOpini
 
 use scene::LogCauses;
 
+use crashlog::{LogPart, read};
 use crate::{
     bundle::{Bundle, BundleError, LogFile, LogRun, Subject},
     examine::{LogSource, examine},
-    log_part::{LogPart, read},
     progress::Progress,
     words::clean,
 };

@@ -6,7 +6,8 @@ use diagnosis::{
     LogReading, Memory, Observation, Row, Testimony, Verdict,
 };
 
-use crate::{incident::Incident, log_part::read};
+use crashlog::read;
+use crate::incident::Incident;
 
 /// Kubernetes' own word for the cause, where the verdict rests on it and not on a log.
 #[derive(Debug, Clone, PartialEq, Eq)]

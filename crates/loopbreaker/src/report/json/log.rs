@@ -9,9 +9,9 @@ use crashlog::{
 use diagnosis::{Cause, LogOpinion, Probability, Symptom, Testimony};
 use serde::Serialize;
 
+use crashlog::{Chosen, FileOpinion, lines, read};
 use crate::{
     incident::{Incident, damage_score},
-    log_part::{Chosen, FileOpinion, lines, read},
     words::clean,
 };
 

@@ -4,9 +4,9 @@ use crashlog::{explain::DecisiveLine, phrases::Polarity};
 use diagnosis::{Cause, DatabaseName, LogReading};
 
 use super::reasons::because;
+use crashlog::{Chosen, LogPart, lines, read};
 use crate::{
     incident::Incident,
-    log_part::{Chosen, LogPart, lines, read},
     report::page::{FAINT, Page},
 };
 

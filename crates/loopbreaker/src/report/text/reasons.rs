@@ -9,7 +9,8 @@ use crashlog::{
 };
 use diagnosis::Cause;
 
-use crate::{log_part::Chosen, report::page::Page, words::rounded};
+use crashlog::Chosen;
+use crate::{report::page::Page, words::rounded};
 
 /// A reason in words with its share of the score in nats.
 type Weighed = (String, f64);

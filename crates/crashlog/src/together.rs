@@ -1,65 +1,68 @@
-//! What several logs of one replica say together. *No client.* (design 4; P13)
+//! What several logs of one replica say together. *No IO.* (design 4; P13)
 //!
 //! The strongest testimony counts, and among equals the first failure: what follows it may be its consequence. A log that
 //! points elsewhere takes the testimony back from another one, just as it would within one log.
 
-use crashlog::{
-    Finding,
+use std::sync::Arc;
+
+use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Policy, Testimony};
+
+use crate::{
+    ExaminedLog, Finding, NoTestimony,
+    digest::Failure,
     explain::{DecisiveLine, decisive_lines},
     phrases::Strength,
 };
-use diagnosis::{Cause, LogAbstention, LogOpinion, LogReading, Policy, Testimony};
-
-use crate::examine::ExaminedLog;
 
 /// The logs of one replica.
 #[derive(Debug, Default)]
-pub(crate) struct LogPart {
+pub struct LogPart {
     /// What the judge gets.
-    pub(crate) reading: LogReading,
+    pub reading: LogReading,
     /// Each log by itself, in the order in which they were read: the oldest first.
-    pub(crate) files: Vec<FileOpinion>,
+    pub files: Vec<FileOpinion>,
     /// The log whose word is taken, with all that explains it.
-    pub(crate) chosen: Option<Chosen>,
+    pub chosen: Option<Chosen>,
     /// The log that took the testimony back.
-    pub(crate) contradicted_by: Option<String>,
+    pub contradicted_by: Option<String>,
 }
 
 /// One log by itself.
 #[derive(Debug)]
-pub(crate) struct FileOpinion {
+pub struct FileOpinion {
     /// What it is called.
-    pub(crate) label: String,
+    pub label: String,
     /// What it says.
-    pub(crate) reading: LogReading,
+    pub reading: LogReading,
     /// Why it does not testify, in words, where it reports damage and still does not.
-    pub(crate) no_testimony: Option<String>,
+    pub no_testimony: Option<String>,
     /// Its decisive line.
-    pub(crate) decisive: Option<DecisiveLine>,
+    pub decisive: Option<DecisiveLine>,
     /// Why it is not complete, where it is not.
-    pub(crate) gap: Option<String>,
+    pub gap: Option<String>,
     /// In which encoding it is, where that is why it cannot be read.
-    pub(crate) encoding: Option<&'static str>,
+    pub encoding: Option<&'static str>,
     /// Whether its last lines are those of a node that was told to stop.
-    pub(crate) ends_in_stop: bool,
+    pub ends_in_stop: bool,
     /// Its size, decompressed.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Its lines.
-    pub(crate) lines: u64,
+    pub lines: u64,
 }
 
 /// The log whose word is taken.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub struct Chosen {
     /// What it is called.
-    pub(crate) label: String,
+    pub label: String,
     /// What it says, with everything that explains it.
-    pub(crate) finding: Finding,
+    pub finding: Arc<Finding>,
 }
 
 impl FileOpinion {
     /// Why it says nothing, where it says nothing.
-    pub(crate) fn abstained(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn abstained(&self) -> Option<&'static str> {
         match &self.reading {
             LogReading::Abstained(reason) => Some(self.encoding.unwrap_or_else(|| reason.in_words())),
             LogReading::NotRead | LogReading::Read(_) => None,
@@ -69,7 +72,7 @@ impl FileOpinion {
 
 impl LogPart {
     /// Adds the next log. Only one whole finding is kept, however many logs there are.
-    pub(crate) fn add(&mut self, log: ExaminedLog) {
+    pub fn add(&mut self, log: ExaminedLog) {
         let ExaminedLog { label, finding, gap, encoding, ends_in_stop } = log;
         self.files.push(FileOpinion {
             label: label.clone(),
@@ -105,7 +108,8 @@ impl LogPart {
     }
 
     /// Why the log says nothing, where it says nothing.
-    pub(crate) fn abstained(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn abstained(&self) -> Option<&'static str> {
         match &self.reading {
             LogReading::NotRead => Some("no log was given"),
             LogReading::Abstained(reason) => {
@@ -118,7 +122,8 @@ impl LogPart {
     }
 
     /// Why a log that reports damage is no witness of it.
-    pub(crate) fn no_testimony(&self) -> Option<String> {
+    #[must_use]
+    pub fn no_testimony(&self) -> Option<String> {
         if let Some(label) = &self.contradicted_by {
             return Some(format!("another log points to another cause ({label})"));
         }
@@ -127,7 +132,8 @@ impl LogPart {
 }
 
 /// The lines that decided; of a log that is none of a node's, or that reports no failure, none.
-pub(crate) fn lines(finding: &Finding, max: usize) -> Vec<DecisiveLine> {
+#[must_use]
+pub fn lines(finding: &Finding, max: usize) -> Vec<DecisiveLine> {
     match &finding.reading {
         LogReading::Read(_) | LogReading::Abstained(LogAbstention::HeadMissing | LogAbstention::Unfamiliar) => {
             decisive_lines(finding, max)
@@ -136,7 +142,9 @@ pub(crate) fn lines(finding: &Finding, max: usize) -> Vec<DecisiveLine> {
     }
 }
 
-pub(crate) fn read(reading: &LogReading) -> Option<&LogOpinion> {
+/// The opinion in a reading, where there is one.
+#[must_use]
+pub fn read(reading: &LogReading) -> Option<&LogOpinion> {
     match reading {
         LogReading::Read(opinion) => Some(opinion),
         LogReading::Abstained(_) | LogReading::NotRead => None,
@@ -152,7 +160,7 @@ fn points_elsewhere(opinion: &LogOpinion) -> bool {
 /// Why a log that reports damage is no witness of it; of one that reports another cause nobody asks.
 fn no_testimony(finding: &Finding) -> Option<String> {
     let reports_damage = read(&finding.reading).is_some_and(|opinion| opinion.cause.is_local_damage());
-    finding.no_testimony.filter(|_| reports_damage).map(crashlog::NoTestimony::in_words)
+    finding.no_testimony.filter(|_| reports_damage).map(NoTestimony::in_words)
 }
 
 /// How much a log has to say.
@@ -168,7 +176,7 @@ fn weight(finding: &Finding) -> (u8, Option<Strength>) {
         LogReading::Abstained(LogAbstention::Empty) => 1,
         LogReading::NotRead => 0,
     };
-    (rank, finding.digest.decisive().and_then(crashlog::digest::Failure::strength))
+    (rank, finding.digest.decisive().and_then(Failure::strength))
 }
 
 fn merge<T: Clone + PartialEq>(into: &mut Vec<T>, from: &[T]) {

@@ -1,0 +1,255 @@
+//! What was seen of every replica and every workload, as it comes in. *No client, no clock.*
+//!
+//! Eats objects, gives [`CrashNotice`]s; whoever asks gets histories. Of a pod only what the judge needs is kept, and of a
+//! replica's past only what still counts. A pod that is gone stays known for as long as its incident may go on.
+
+mod replica;
+mod workload;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::{RecoveryPolicy, ReplicaMemory, WorkloadKind};
+use diagnosis::{ContainerName, InstanceName, Observation, Uid, observe};
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
+use scene::Sample;
+
+pub(crate) use replica::{Presence, Replica, Standstill};
+pub(crate) use workload::Workload;
+
+use crate::{collect::RpcAddress, detect::selects};
+
+/// A crash that was not seen before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CrashNotice {
+    /// The replica.
+    pub(crate) instance: InstanceName,
+    /// Its pod.
+    pub(crate) pod_uid: Uid,
+    /// The container that died.
+    pub(crate) container: ContainerName,
+}
+
+/// Kinds that are listed as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Pods,
+    StatefulSets,
+    CosmosFullNodes,
+}
+
+impl Kind {
+    /// As the API server calls it.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            Self::Pods => "pods",
+            Self::StatefulSets => "statefulsets",
+            Self::CosmosFullNodes => "cosmosfullnodes",
+        }
+    }
+}
+
+/// Everything that was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    replicas: BTreeMap<InstanceName, Replica>,
+    /// By namespace, kind and name.
+    workloads: BTreeMap<(String, WorkloadKind, String), Workload>,
+    /// Replicas whose memory from before our own start was handed in.
+    recalled: BTreeSet<InstanceName>,
+    /// Memories of replicas whose pods were not seen yet.
+    memories: BTreeMap<InstanceName, ReplicaMemory>,
+    /// What a list in progress has not mentioned yet.
+    unlisted_pods: Option<BTreeSet<InstanceName>>,
+    unlisted_workloads: BTreeMap<WorkloadKind, BTreeSet<(String, String)>>,
+}
+
+/// A replica that was gone for so long is forgotten.
+const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
+
+impl Index {
+    /// Takes in a pod as it is now.
+    pub(crate) fn apply_pod(&mut self, pod: &Pod, at: Timestamp) -> Vec<CrashNotice> {
+        let seen = observe(pod);
+        let instance = seen.instance.clone();
+        if let Some(unlisted) = &mut self.unlisted_pods {
+            unlisted.remove(&instance);
+        }
+        // Pods of Jobs and of bare hands are nobody's replicas.
+        if seen.owner.as_ref().is_none_or(|owner| WorkloadKind::of(&owner.kind).is_none()) {
+            return Vec::new();
+        }
+        let address = pod.status.as_ref().and_then(|status| status.pod_ip.clone()).filter(|ip| !ip.is_empty());
+        match self.replicas.get_mut(&instance) {
+            Some(replica) => replica.is_now(seen, address, at),
+            None => {
+                let mut replica = Replica::new(seen, address, at);
+                if let Some(memory) = self.memories.remove(&instance) {
+                    replica.recall(&memory);
+                }
+                let notices = replica.first_notices();
+                self.replicas.insert(instance, replica);
+                notices
+            }
+        }
+    }
+
+    /// A pod is gone.
+    pub(crate) fn delete_pod(&mut self, pod: &Pod, at: Timestamp) {
+        let seen = observe(pod);
+        if let Some(replica) = self.replicas.get_mut(&seen.instance)
+            && replica.history.latest().uid == seen.uid
+        {
+            replica.is_gone(Some(seen), at);
+        }
+    }
+
+    /// Takes in a workload as it is now.
+    pub(crate) fn apply_workload(&mut self, workload: Workload) {
+        if let Some(unlisted) = self.unlisted_workloads.get_mut(&workload.kind) {
+            unlisted.remove(&(workload.namespace.clone(), workload.name.clone()));
+        }
+        for (pod, next) in &workload.heights {
+            let instance = InstanceName { namespace: workload.namespace.clone(), name: pod.clone() };
+            if let Some(replica) = self.replicas.get_mut(&instance) {
+                replica.has_height(next.saturating_sub(1));
+            }
+        }
+        let key = (workload.namespace.clone(), workload.kind, workload.name.clone());
+        self.workloads.insert(key, workload);
+    }
+
+    /// A workload is gone.
+    pub(crate) fn delete_workload(&mut self, workload: &Workload) {
+        self.workloads.remove(&(workload.namespace.clone(), workload.kind, workload.name.clone()));
+    }
+
+    /// A list begins: what it does not mention is gone at its end.
+    pub(crate) fn begin_list(&mut self, kind: Kind) {
+        let Some(of) = workload_kind(kind) else {
+            self.unlisted_pods = Some(self.replicas.keys().cloned().collect());
+            return;
+        };
+        let there = self.workloads.keys().filter(|(_, kind, _)| *kind == of);
+        let there = there.map(|(namespace, _, name)| (namespace.clone(), name.clone())).collect();
+        self.unlisted_workloads.insert(of, there);
+    }
+
+    /// The list was whole.
+    pub(crate) fn end_list(&mut self, kind: Kind, at: Timestamp) {
+        let Some(of) = workload_kind(kind) else {
+            for instance in self.unlisted_pods.take().unwrap_or_default() {
+                if let Some(replica) = self.replicas.get_mut(&instance) {
+                    replica.is_gone(None, at);
+                }
+            }
+            return;
+        };
+        for (namespace, name) in self.unlisted_workloads.remove(&of).unwrap_or_default() {
+            self.workloads.remove(&(namespace, of, name));
+        }
+    }
+
+    /// What a node answered when it was asked for its status, or why it did not, in words.
+    pub(crate) fn sampled(&mut self, instance: &InstanceName, at: Timestamp, answer: Result<Sample, String>) {
+        if let Some(replica) = self.replicas.get_mut(instance) {
+            replica.sampled(at, answer);
+        }
+    }
+
+    /// What is remembered from before our own start; of each replica the first memory counts.
+    pub(crate) fn recall(&mut self, namespace: &str, memories: &[ReplicaMemory]) {
+        for memory in memories {
+            let instance = InstanceName { namespace: namespace.to_owned(), name: memory.pod.clone() };
+            if !self.recalled.insert(instance.clone()) {
+                continue;
+            }
+            match self.replicas.get_mut(&instance) {
+                Some(replica) => replica.recall(memory),
+                None => drop(self.memories.insert(instance, memory.clone())),
+            }
+        }
+    }
+
+    /// Lets the time pass: what has been ready for long is forgiven, what has been gone for long is forgotten.
+    pub(crate) fn settle(&mut self, now: Timestamp) {
+        for (instance, replica) in &mut self.replicas {
+            replica.settle(now);
+            // Whoever was watched from its first day on needs no memory of an earlier one.
+            self.recalled.insert(instance.clone());
+        }
+        self.replicas.retain(|_, replica| match replica.presence {
+            Presence::Here => true,
+            Presence::Gone { since } => now.duration_since(since) < FORGOTTEN_AFTER,
+        });
+    }
+
+    /// One replica.
+    pub(crate) fn replica(&self, instance: &InstanceName) -> Option<&Replica> {
+        self.replicas.get(instance)
+    }
+
+    /// The other replicas of the same workload.
+    pub(crate) fn beside<'i>(&'i self, instance: &'i InstanceName) -> impl Iterator<Item = &'i Replica> {
+        let owner = self.replicas.get(instance).and_then(|replica| replica.history.latest().owner.as_ref());
+        self.in_namespace(&instance.namespace).filter(move |other| {
+            other.history.instance() != instance
+                && owner.is_some()
+                && other.history.latest().owner.as_ref().map(|owner| &owner.uid) == owner.map(|owner| &owner.uid)
+        })
+    }
+
+    /// The replicas of one workload, by name.
+    pub(crate) fn replicas_of<'i>(&'i self, workload: &'i Workload) -> impl Iterator<Item = &'i Replica> {
+        self.in_namespace(&workload.namespace).filter(|replica| workload.owns(replica.history.latest()))
+    }
+
+    /// The workloads of a namespace.
+    pub(crate) fn workloads<'i>(&'i self, namespace: &str) -> impl Iterator<Item = &'i Workload> + use<'i> {
+        let first = (namespace.to_owned(), WorkloadKind::StatefulSet, String::new());
+        let namespace = namespace.to_owned();
+        self.workloads.range(first..).take_while(move |((of, ..), _)| *of == namespace).map(|(_, workload)| workload)
+    }
+
+    /// The workload that makes a pod.
+    pub(crate) fn owner_of(&self, pod: &Observation) -> Option<&Workload> {
+        let owner = pod.owner.as_ref()?;
+        let kind = WorkloadKind::of(&owner.kind)?;
+        let workload = self.workloads.get(&(pod.instance.namespace.clone(), kind, owner.name.clone()))?;
+        (workload.uid == owner.uid).then_some(workload)
+    }
+
+    /// Whom to ask for their status: the replicas that any of these policies is about, with an address.
+    pub(crate) fn to_sample(&self, policies: &[std::sync::Arc<RecoveryPolicy>]) -> Vec<RpcAddress> {
+        let mut addresses = BTreeMap::new();
+        for policy in policies {
+            let namespace = policy.metadata.namespace.as_deref().unwrap_or_default();
+            for workload in self.workloads(namespace).filter(|workload| selects(policy, workload)) {
+                for replica in self.replicas_of(workload) {
+                    let (Presence::Here, Some(ip)) = (&replica.presence, &replica.address) else { continue };
+                    let instance = replica.history.instance().clone();
+                    let port = policy.spec.evidence.peers.rpc_port;
+                    addresses.insert(instance.clone(), RpcAddress { instance, ip: ip.clone(), port });
+                }
+            }
+        }
+        addresses.into_values().collect()
+    }
+
+    fn in_namespace<'i>(&'i self, namespace: &str) -> impl Iterator<Item = &'i Replica> + use<'i> {
+        let first = InstanceName { namespace: namespace.to_owned(), name: String::new() };
+        let namespace = namespace.to_owned();
+        self.replicas
+            .range(first..)
+            .take_while(move |(instance, _)| instance.namespace == namespace)
+            .map(|(_, replica)| replica)
+    }
+}
+
+fn workload_kind(kind: Kind) -> Option<WorkloadKind> {
+    match kind {
+        Kind::Pods => None,
+        Kind::StatefulSets => Some(WorkloadKind::StatefulSet),
+        Kind::CosmosFullNodes => Some(WorkloadKind::CosmosFullNode),
+    }
+}
