@@ -9,11 +9,12 @@ use diagnosis::{
 };
 
 use crashlog::{LogPart, read};
+use scene::KnownNames;
+
 use crate::{
     bundle::{Bundle, BundleError, BundlePart, Subject},
     disk_part::{DiskPart, DiskReader},
     examine::{LogSource, examine},
-    names_known::KnownNames,
     progress::Progress,
     replica_logs::{ReadLogs, ReplicaLogs},
     standing::KubernetesWord,
@@ -137,7 +138,7 @@ fn of_subject(
         circumstances,
     };
     let pod = subject.history.map(InstanceHistory::latest).cloned();
-    let names = KnownNames::of(subject);
+    let names = KnownNames::of(&bundle.scene, &subject.instance, subject.history);
     let chain_id = subject.chain_id().map(clean);
     let chain_id = chain_id.or_else(|| disk.as_ref().and_then(DiskPart::chain_id));
     let mut incident =
@@ -205,7 +206,7 @@ const WHICH_DATABASE: &str = "which database is the damaged file in?";
 
 fn side_car_log(side_car: &ContainerFacts, names: &KnownNames) -> Step {
     let name = clean(side_car.name.as_str());
-    let command = crate::names_known::is_plain(&name)
+    let command = scene::is_plain(&name)
         .then(|| names.fill(&format!("kubectl logs POD -n NAMESPACE -c {name} --previous")));
     Step { text: format!("Look at what the side-car {name} printed; the node runs without it."), place: None, command }
 }

@@ -19,7 +19,6 @@ mod incident;
 mod inspect;
 
 mod man;
-mod names_known;
 mod progress;
 mod replica_logs;
 mod report;

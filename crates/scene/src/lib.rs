@@ -26,10 +26,13 @@ mod peers;
 
 mod sick;
 
+mod names_known;
+
 use diagnosis::{Circumstances, Height, InstanceHistory, InstanceName, Observation, Siblings};
 use jiff::Timestamp;
 
 pub use event::{Event, ObjectReference};
+pub use names_known::{KnownNames, is_plain};
 pub use objects::{Objects, Taken};
 pub use sample::Sample;
 pub use sick::is_sick;

@@ -132,11 +132,6 @@ impl Subject<'_> {
         self.bundle.scene.chain_id(self.latest()?)
     }
 
-    /// Another replica of the same owner, a ready one, to compare with.
-    pub(crate) fn healthy_sibling(&self) -> Option<&InstanceName> {
-        self.bundle.scene.healthy_sibling(self.latest()?)
-    }
-
     fn latest(&self) -> Option<&Observation> {
         self.history.map(InstanceHistory::latest)
     }

@@ -3,13 +3,13 @@
 //! Names come out of foreign files and go into commands that a person will paste into a shell, so only plain ones are
 //! taken; for every other the word in capitals stays.
 
-use diagnosis::{CrashLoopReading, Observation};
+use diagnosis::{CrashLoopReading, InstanceHistory, InstanceName, Observation, detect};
 
-use crate::bundle::Subject;
+use crate::Scene;
 
 /// What the words in capitals stand for, where it is known.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct KnownNames {
+pub struct KnownNames {
     names: Vec<(&'static str, String)>,
     /// The container that runs the node; commands that enter another replica mean this one.
     node_container: Option<String>,
@@ -20,24 +20,25 @@ const WRAPPERS: [&str; 8] = ["sh", "bash", "ash", "cosmovisor", "env", "tini", "
 
 impl KnownNames {
     /// All that the objects tell.
-    pub(crate) fn of(subject: &Subject<'_>) -> Self {
-        let pod = subject.history.map(diagnosis::InstanceHistory::latest);
+    #[must_use]
+    pub fn of(scene: &Scene, instance: &InstanceName, history: Option<&InstanceHistory>) -> Self {
+        let pod = history.map(InstanceHistory::latest);
         let node = pod.and_then(Observation::node_container);
         let node_container = node.map(|node| node.name.to_string()).filter(|name| is_plain(name));
-        let dying = match subject.crash_loop() {
+        let dying = match history.map_or(CrashLoopReading::NotRead, detect) {
             CrashLoopReading::Looping(crash_loop) => Some(crash_loop.container.to_string()),
             _ => node_container.clone(),
         };
         let words = node.map(|node| node.command_line.as_slice()).unwrap_or_default();
         let binary = words.first().and_then(|word| word.rsplit('/').next()).filter(|word| !WRAPPERS.contains(word));
         let names = [
-            ("NAMESPACE", Some(subject.instance.namespace.clone())),
-            ("POD", Some(subject.instance.name.clone())),
+            ("NAMESPACE", Some(instance.namespace.clone())),
+            ("POD", Some(instance.name.clone())),
             ("CONTAINER", dying),
             ("CLAIM", pod.and_then(|pod| pod.data_claim.as_ref()).map(ToString::to_string)),
             ("BINARY", binary.map(str::to_owned)),
             ("HOME", home(words).map(str::to_owned)),
-            ("SIBLING", subject.healthy_sibling().map(|sibling| sibling.name.clone())),
+            ("SIBLING", pod.and_then(|pod| scene.healthy_sibling(pod)).map(|sibling| sibling.name.clone())),
         ];
         let names =
             names.into_iter().filter_map(|(word, name)| Some((word, name.filter(|name| is_plain(name))?))).collect();
@@ -45,7 +46,8 @@ impl KnownNames {
     }
 
     /// A command with the names put in.
-    pub(crate) fn fill(&self, command: &str) -> String {
+    #[must_use]
+    pub fn fill(&self, command: &str) -> String {
         let mut filled = String::with_capacity(command.len());
         let mut word = String::new();
         // One more round than there are characters, so that the last word is taken too.
@@ -79,7 +81,8 @@ fn home(words: &[String]) -> Option<&str> {
 }
 
 /// Safe to paste: nothing that a shell would read as anything but a name or a path.
-pub(crate) fn is_plain(name: &str) -> bool {
+#[must_use]
+pub fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
         && name.len() <= 253
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))
