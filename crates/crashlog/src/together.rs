@@ -121,6 +121,16 @@ impl LogPart {
         }
     }
 
+    /// A cause that takes a veto away when another replica's differs (P7): only one that is as probable as the judge asks of
+    /// "points elsewhere", and that nothing in the logs speaks against.
+    #[must_use]
+    pub fn sure_cause(&self) -> Option<Cause> {
+        let is_sure = |opinion: &&LogOpinion| {
+            opinion.probability >= Policy::ELSEWHERE_FROM_AT_MOST && opinion.counter_evidence.is_none()
+        };
+        read(&self.reading).filter(is_sure).filter(|_| self.contradicted_by.is_none()).map(|opinion| opinion.cause)
+    }
+
     /// Why a log that reports damage is no witness of it.
     #[must_use]
     pub fn no_testimony(&self) -> Option<String> {

@@ -65,7 +65,7 @@ impl ReplicaLogs {
     }
 
     fn note_cause(&mut self, instance: &InstanceName, logs: &LogPart) {
-        if let Some(cause) = sure_cause(logs) {
+        if let Some(cause) = logs.sure_cause() {
             self.causes.insert(instance.clone(), cause);
         }
     }
@@ -94,15 +94,6 @@ impl ReadLogs {
             }
         }
     }
-}
-
-/// A cause that takes a veto away when another replica's differs (P7): only one that is as probable as the judge asks of
-/// "points elsewhere", and that nothing in the logs speaks against.
-fn sure_cause(logs: &LogPart) -> Option<Cause> {
-    let is_sure = |opinion: &&LogOpinion| {
-        opinion.probability >= Policy::ELSEWHERE_FROM_AT_MOST && opinion.counter_evidence.is_none()
-    };
-    read(&logs.reading).filter(is_sure).filter(|_| logs.contradicted_by.is_none()).map(|opinion| opinion.cause)
 }
 
 /// A log of a bundle that may be read.

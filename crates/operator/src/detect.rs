@@ -18,7 +18,7 @@ use crate::index::{Index, Workload};
 
 pub(crate) use course::{course, crash_facts};
 pub(crate) use coverage::{Standing, selects};
-pub(crate) use sick::{Sickness, rule, sickness};
+pub(crate) use sick::{rule, sickness};
 
 /// What a policy's replicas look like.
 #[derive(Debug, Clone, PartialEq)]

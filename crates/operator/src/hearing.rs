@@ -140,7 +140,7 @@ fn hear_recovery(desk: &Desk, bells: &Bells, readiness: &Readiness, heard: Heard
 
 fn broken(desk: &Desk, why: &str) {
     tracing::warn!("{why}; it is passed over and the others go on");
-    desk.metrics.api_error("broken_object");
+    desk.metrics.error("broken_object");
 }
 
 /// Says once how a watch fares, and whether we are ready.
@@ -150,17 +150,21 @@ fn fares(desk: &Desk, seen: &mut Seen, readiness: &Readiness, plural: &'static s
         Health::Synced => readiness.has(plural),
         // A foreign kind may be missing for ever; ours are waited for.
         Health::Absent if !ours => readiness.has(plural),
-        Health::Absent | Health::Beginning | Health::Forbidden(_) => readiness.waits_for(plural),
+        Health::Absent | Health::Forbidden(_) => readiness.waits_for(plural),
         Health::Failing(_) => {}
     }
-    desk.metrics.missing_kind(plural, ours && health == Health::Absent);
+    if ours && health == Health::Absent {
+        desk.metrics.kind_is_missing(plural);
+    } else {
+        desk.metrics.kind_is_there(plural);
+    }
     if seen.watches.note(plural, health.clone()) {
         match health {
-            Health::Synced | Health::Beginning => {}
+            Health::Synced => {}
             Health::Absent => tracing::info!("the cluster has no {plural}; they are looked for again and again"),
             Health::Forbidden(why) => tracing::warn!("{plural} may not be watched: {why} (grant list and watch)"),
             Health::Failing(why) => {
-                desk.metrics.api_error("unreachable");
+                desk.metrics.error("unreachable");
                 tracing::warn!("{plural} cannot be watched at the moment: {why}");
             }
         }

@@ -9,7 +9,7 @@ mod workload;
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::{RecoveryPolicy, ReplicaMemory, WorkloadKind};
-use diagnosis::{ContainerName, InstanceName, Observation, Uid, observe};
+use diagnosis::{ContainerName, InstanceName, Uid, observe};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use scene::Sample;
@@ -209,14 +209,6 @@ impl Index {
         let first = (namespace.to_owned(), WorkloadKind::StatefulSet, String::new());
         let namespace = namespace.to_owned();
         self.workloads.range(first..).take_while(move |((of, ..), _)| *of == namespace).map(|(_, workload)| workload)
-    }
-
-    /// The workload that makes a pod.
-    pub(crate) fn owner_of(&self, pod: &Observation) -> Option<&Workload> {
-        let owner = pod.owner.as_ref()?;
-        let kind = WorkloadKind::of(&owner.kind)?;
-        let workload = self.workloads.get(&(pod.instance.namespace.clone(), kind, owner.name.clone()))?;
-        (workload.uid == owner.uid).then_some(workload)
     }
 
     /// Whom to ask for their status: the replicas that any of these policies is about, with an address.

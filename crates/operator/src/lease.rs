@@ -26,9 +26,9 @@ pub const LEASE: &str = "loopbreaker-operator";
 /// The right to one write, with the number of the leadership under which it is made.
 #[derive(Debug)]
 #[must_use = "a permit that is not spent was asked for too early"]
-pub struct Permit {
+pub(crate) struct Permit {
     /// How often the Lease had changed hands: the fencing token in the records.
-    pub token: i64,
+    pub(crate) token: i64,
 }
 
 /// This process does not lead, or no longer.
@@ -38,7 +38,7 @@ pub struct NotLeading;
 
 /// Our side of the Lease. Clones are the same one.
 #[derive(Clone)]
-pub struct Lease {
+pub(crate) struct Lease {
     client: Client,
     settings: Arc<Settings>,
     clock: Clock,
@@ -66,13 +66,12 @@ struct Rival {
 
 impl Lease {
     /// A Lease that is not held.
-    #[must_use]
-    pub fn new(client: Client, settings: Arc<Settings>, clock: Clock) -> Self {
+    pub(crate) fn new(client: Client, settings: Arc<Settings>, clock: Clock) -> Self {
         Self { client, settings, clock, held: Arc::default() }
     }
 
     /// The right to write once, now.
-    pub fn permit(&self) -> Result<Permit, NotLeading> {
+    pub(crate) fn permit(&self) -> Result<Permit, NotLeading> {
         match self.held() {
             Some(held) if Instant::now() < held.until => Ok(Permit { token: held.token }),
             _ => Err(NotLeading),
@@ -80,7 +79,7 @@ impl Lease {
     }
 
     /// Waits until this process leads.
-    pub async fn acquire(&self) {
+    pub(crate) async fn acquire(&self) {
         let mut rival = None;
         loop {
             match self.attempt(&mut rival).await {
@@ -93,7 +92,7 @@ impl Lease {
     }
 
     /// Renews for as long as that succeeds; returns when this process leads no longer.
-    pub async fn keep(&self) {
+    pub(crate) async fn keep(&self) {
         loop {
             sleep(self.settings.lease.renew_every).await;
             match self.attempt(&mut None).await {
@@ -109,7 +108,7 @@ impl Lease {
     }
 
     /// Gives it up, so that the next one need not wait.
-    pub async fn release(&self) {
+    pub(crate) async fn release(&self) {
         let Some(held) = self.held() else { return };
         self.set(None);
         let leases = self.api();

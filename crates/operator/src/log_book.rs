@@ -8,9 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use crashlog::ExaminedLog;
-use diagnosis::{ContainerName, InstanceName, Uid};
+
+use diagnosis::InstanceName;
 use jiff::Timestamp;
+
+use crate::collect::ReadLog;
 
 /// Logs kept of one replica beside the first.
 const LAST_MAX: usize = 3;
@@ -22,12 +24,8 @@ const REPLICAS_MAX: usize = 2_000;
 pub(crate) struct Kept {
     /// When.
     pub(crate) at: Timestamp,
-    /// Of which pod.
-    pub(crate) pod_uid: Uid,
-    /// Of which container.
-    pub(crate) container: ContainerName,
     /// What it says.
-    pub(crate) log: Arc<ExaminedLog>,
+    pub(crate) log: Arc<ReadLog>,
 }
 
 /// All logs that are kept.

@@ -55,7 +55,7 @@ pub async fn run(operator: Operator, shutdown: impl Future<Output = ()>) {
     let Operator { client, rpc, clock, settings, readiness, metrics } = operator;
     let settings = Arc::new(settings);
     let lease = Lease::new(client.clone(), Arc::clone(&settings), clock.clone());
-    let collector = Collector::new(client.clone(), Arc::clone(&settings), clock.clone());
+    let collector = Collector::new(client.clone(), clock.clone());
     let desk = Desk { client, clock, settings, collector, metrics, seen: Arc::default() };
     let bells = Bells::default();
     tokio::select! {
@@ -101,13 +101,12 @@ async fn keep_log(desk: &Desk, notice: CrashNotice) {
     let instance = notice.instance.clone();
     match desk.collector.log_of_crash(&notice).await {
         Ok(log) => {
-            let CrashNotice { pod_uid, container, .. } = notice;
-            let kept = Kept { at: desk.clock.now(), pod_uid, container, log: Arc::new(log) };
+            let kept = Kept { at: desk.clock.now(), log: Arc::new(log) };
             desk.seen().log_book.keep(&instance, kept);
         }
         Err(error) => {
             tracing::info!(replica = %instance, %error, "the log of a crash could not be read");
-            desk.metrics.api_error(error.category());
+            desk.metrics.error(error.category());
             desk.seen().log_book.failed(&instance, error.to_string());
         }
     }

@@ -23,8 +23,6 @@ use crate::recover::code;
 /// What became of a kind's watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Health {
-    /// Nothing has come yet.
-    Beginning,
     /// All that is there has been seen.
     Synced,
     /// The cluster has no such kind.

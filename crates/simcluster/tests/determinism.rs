@@ -1,9 +1,8 @@
 //! The same seed gives the same trace: the library by itself, and kube's unmodified `Controller` on top of it once the
 //! entropy of the operating system comes from the seed too.
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
-#![expect(unsafe_code, reason = "libc's getrandom is defined here, in a test, so that hash maps and select! repeat")]
 
-use std::{cell::Cell, future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -14,41 +13,7 @@ use kube::{
 };
 use serde_json::json;
 use simcluster::{Call, Damage, Ended, Fault, HUMAN, OPERATOR, Requests, World};
-
-thread_local! {
-    /// The state of this thread's entropy.
-    static ENTROPY: Cell<u64> = const { Cell::new(0) };
-}
-
-/// What std's hash maps, ahash and `tokio::select!` seed themselves from.
-///
-/// # Safety
-///
-/// As libc's: `buffer` must be valid for `length` bytes.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getrandom(buffer: *mut u8, length: usize, _flags: u32) -> isize {
-    for at in 0..length {
-        let next = ENTROPY.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
-        ENTROPY.set(next);
-        let mixed = (next ^ (next >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        // SAFETY: the caller gives `length` bytes.
-        unsafe { buffer.add(at).write(mixed.to_be_bytes()[0]) };
-    }
-    isize::try_from(length).unwrap_or(isize::MAX)
-}
-
-/// Runs a story in a fresh thread whose entropy comes from `entropy`.
-fn case<T, F>(entropy: u64, story: impl FnOnce() -> F + Send + 'static) -> T
-where
-    F: Future<Output = T>,
-    T: Send + 'static,
-{
-    let thread = std::thread::spawn(move || {
-        ENTROPY.set(entropy);
-        simcluster::simulate(story()).expect("a runtime")
-    });
-    thread.join().expect("no panic")
-}
+use simentropy::case;
 
 fn lines(world: &World) -> Vec<String> {
     world.trace().iter().map(ToString::to_string).collect()

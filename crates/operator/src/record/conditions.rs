@@ -21,7 +21,6 @@ pub(crate) struct Said {
 pub(crate) enum Truth {
     True,
     False,
-    Unknown,
 }
 
 impl Truth {
@@ -29,7 +28,6 @@ impl Truth {
         match self {
             Self::True => "True",
             Self::False => "False",
-            Self::Unknown => "Unknown",
         }
     }
 }
@@ -83,7 +81,7 @@ mod tests {
         let mut conditions = Vec::new();
         let other = Said { about: "Judged", ..said(Truth::True, "x") };
         set_condition(&mut conditions, other, None, at("2026-01-01T00:00:00Z"));
-        set_condition(&mut conditions, said(Truth::Unknown, "y"), None, at("2026-01-01T00:00:00Z"));
+        set_condition(&mut conditions, said(Truth::False, "y"), None, at("2026-01-01T00:00:00Z"));
         let types: Vec<&str> = conditions.iter().map(|condition| condition.type_.as_str()).collect();
         assert_eq!(types, ["Acting", "Judged"]);
     }

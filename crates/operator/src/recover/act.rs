@@ -71,6 +71,14 @@ impl ActError {
     }
 }
 
+impl ActError {
+    /// Whether the API server finds the object itself wrong: nothing changes by trying again.
+    #[must_use]
+    pub fn is_rejected(&self) -> bool {
+        matches!(self, Self::Refused { source, .. } if matches!(code(source), Some(400 | 405 | 415 | 422)))
+    }
+}
+
 /// A word for what a request failed with.
 #[must_use]
 pub(crate) fn category(error: &kube::Error) -> &'static str {

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use api::{Claim, Recovery, RecoveryPolicy};
+use api::{Claim, CrashFacts, Recovery, RecoveryPolicy};
 use diagnosis::ClaimName;
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::PersistentVolumeClaim};
 use kube::{Api, Client, Resource, ResourceExt};
 
 use super::Writer;
 use crate::{
-    Clock, Settings, collect::Collector, error::OperatorError, index::Index, log_book::LogBook, metrics::Metrics,
+    Clock, Settings, collect::Collector, detect::crash_facts, error::OperatorError, index::Index, log_book::LogBook, metrics::Metrics,
     records::Ledger, watch::Watches,
 };
 
@@ -69,6 +69,12 @@ impl Desk {
     /// The policy that opened an incident, as it was last heard of.
     pub(crate) fn policy_of(&self, recovery: &Recovery) -> Option<Arc<RecoveryPolicy>> {
         self.seen().ledger.policies.get(&recovery.namespace().unwrap_or_default(), &recovery.spec.policy.name)
+    }
+
+    /// The crashes of an incident, as far as they are known.
+    pub(crate) fn crash_facts(&self, recovery: &Recovery) -> CrashFacts {
+        let policy = self.policy_of(recovery);
+        crash_facts(&self.seen().index, recovery, policy.as_deref())
     }
 
     /// A claim, read live, with the volume that it is bound to.

@@ -128,7 +128,7 @@ fn situation(desk: &Desk, recovery: &Recovery, policy: Option<&RecoveryPolicy>, 
 
 fn failed(recovery: Arc<Guarded>, error: &OperatorError, leading: Arc<Leading>) -> Action {
     tracing::warn!(incident = %recovery.name_any(), %error, "an incident could not be looked after");
-    leading.desk.metrics.api_error(error.category());
+    leading.desk.metrics.error(error.category());
     Action::requeue(Duration::from_secs(5))
 }
 

@@ -1,6 +1,6 @@
 //! How the look at a replica's disk stands. *Client, reads only.* (P12)
 
-use api::{DiskMethod, Recovery, RecoveryPolicy, VolumeSnapshot};
+use api::{DiskMethod, Phase, Recovery, RecoveryPolicy, VolumeSnapshot};
 use diagnosis::{ContainerState, DiskLook, Make, Method, Observation};
 use jiff::SignedDuration;
 use k8s_openapi::api::{
@@ -35,7 +35,11 @@ impl Inspection {
 
     /// Reads it. What cannot be read is tried again until the look's end, so nothing here fails.
     pub(super) async fn read(desk: &Desk, recovery: &Recovery, policy: Option<&RecoveryPolicy>) -> Self {
-        let intent = recovery.status.as_ref().and_then(|status| status.inspection.as_ref());
+        let status = recovery.status.as_ref();
+        if status.and_then(|status| status.phase) != Some(Phase::Collecting) {
+            return Self::new(DiskLook::Over, "nobody looks at the moment");
+        }
+        let intent = status.and_then(|status| status.inspection.as_ref());
         let Some(policy) = policy else { return Self::new(DiskLook::Over, "the policy is gone") };
         let Some(intent) = intent else { return to_do(desk, recovery, policy).await };
         let since = desk.clock.now().duration_since(intent.asked.0);
@@ -78,7 +82,7 @@ async fn to_do(desk: &Desk, recovery: &Recovery, policy: &RecoveryPolicy) -> Ins
         DiskMethod::InPlace => match in_place(desk, recovery).await {
             Ok(()) => Method::InPlace,
             // A second pod cannot have it; a copy can be had where the policy names a class for it.
-            Err(CannotInspect::ReadWriteOncePod) if disk.snapshot_class_name.is_some() => Method::Snapshot,
+            Err(CannotInspect::ReadWriteOncePod(_)) if disk.snapshot_class_name.is_some() => Method::Snapshot,
             Err(why) => return Inspection::new(DiskLook::CannotBe(why.to_string()), why.to_string()),
         },
     };
@@ -153,7 +157,7 @@ async fn job(
         Ok(JobOutcome::Absent | JobOutcome::Waiting { .. } | JobOutcome::Running) => {
             Inspection::new(DiskLook::Over, "the inspector did not come to an end within its deadline")
         }
-        Ok(end @ (JobOutcome::Reported(..) | JobOutcome::Failed(_))) => Inspection { look: DiskLook::Over, end: Ok(end) },
+        Ok(end @ (JobOutcome::Reported { .. } | JobOutcome::Failed(_))) => Inspection { look: DiskLook::Over, end: Ok(end) },
         Err(why) if since <= deadline => Inspection::new(DiskLook::UnderWay { next: None }, why.to_string()),
         Err(why) => Inspection::new(DiskLook::Over, why.to_string()),
     }

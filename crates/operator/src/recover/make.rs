@@ -1,12 +1,13 @@
 //! Makes one object of an inspection. *Client, reads; writes go through the writer.* (P5, P11)
 
-use api::{Recovery, RecoveryPolicy, VolumeSnapshot};
-use diagnosis::Make;
+use api::{DiskMethod, Recovery, RecoveryPolicy, VolumeSnapshot};
+use diagnosis::{Make, Symptom};
+use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::{Api, ResourceExt};
 
 use super::{act::ActError, desk::Leading, incidents::instance_of, situation::inspection_name};
-use crate::collect::{InspectRequest, forensic_claim, forensic_snapshot, inspector_job};
+use crate::collect::{AskedDepth, InspectRequest, Machine, forensic_claim, forensic_snapshot, inspector_job};
 
 /// Why it was not made.
 #[derive(Debug, thiserror::Error)]
@@ -66,12 +67,35 @@ pub(super) async fn make(
         }
         Make::Job => {
             let request = request(leading, recovery, policy, name);
-            let job = inspector_job(&pod, &claim, &request, &leading.desk.settings)
+            let job = inspector_job(&pod, &request, &leading.desk.settings)
                 .map_err(|error| CannotMake::Refused(error.to_string()))?;
             leading.writer.send_inspector(&job).await?;
         }
     }
     Ok(())
+}
+
+fn request<'r>(leading: &Leading, recovery: &'r Recovery, policy: &RecoveryPolicy, name: String) -> InspectRequest<'r> {
+    let disk = &policy.spec.evidence.disk;
+    let intent = recovery.status.as_ref().and_then(|status| status.inspection.as_ref());
+    let copy = intent.is_some_and(|intent| intent.method == DiskMethod::Snapshot);
+    let claim = recovery.spec.target.claim.as_ref().map(|claim| claim.name.clone()).unwrap_or_default();
+    let instance = instance_of(recovery);
+    let logs = leading.desk.seen().log_book.of(&instance).0;
+    let asks_for_hashes = logs.iter().filter_map(|kept| crashlog::read(&kept.log.examined.finding.reading)).any(|it| {
+        it.symptoms.contains(&Symptom::AppHashMismatch)
+    });
+    let facts = leading.desk.crash_facts(recovery);
+    InspectRequest {
+        recovery,
+        claim: if copy { name.clone() } else { claim },
+        name,
+        on: if copy { Machine::Any } else { Machine::OfTheReplica },
+        depth: if asks_for_hashes { AskedDepth::Deep } else { AskedDepth::AllChecks },
+        pods: facts.pod_uids,
+        max_read_rate: disk.max_read_rate.clone(),
+        deadline: SignedDuration::try_from(disk.deadline.as_duration()).unwrap_or(SignedDuration::from_hours(2)),
+    }
 }
 
 async fn pod(leading: &Leading, recovery: &Recovery) -> Result<Pod, CannotMake> {

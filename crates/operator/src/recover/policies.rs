@@ -70,6 +70,7 @@ async fn reconcile(policy: Arc<Guarded>, leading: Arc<Leading>) -> Result<Action
         let mut seen = desk.seen();
         let memory = policy.status.as_ref().map(|status| status.replicas.clone()).unwrap_or_default();
         seen.index.recall(&namespace, &memory);
+        seen.index.settle(now);
         let (policies, recoveries) =
             (seen.ledger.policies.in_namespace(&namespace), seen.ledger.recoveries.in_namespace(&namespace));
         look(&seen.index, policy, &policies, &recoveries, now)
@@ -165,6 +166,6 @@ async fn say_what_is_forbidden(policy: &RecoveryPolicy, leading: &Leading) -> Re
 
 fn failed(policy: Arc<Guarded>, error: &OperatorError, leading: Arc<Leading>) -> Action {
     tracing::warn!(policy = %policy.name_any(), %error, "a policy could not be looked after");
-    leading.desk.metrics.api_error(error.category());
+    leading.desk.metrics.error(error.category());
     Action::requeue(Duration::from_secs(5))
 }

@@ -96,8 +96,10 @@ async fn judge(
     let before = status.verdict.clone();
     status.phase = Some(Phase::Judged);
     status.crash_loop = Some(leading.desk.crash_facts(recovery));
-    status.evidence = Some(judged.report);
+    status.evidence = Some(judged.report.clone());
     status.verdict = Some(judged.verdict.clone());
+    let begun = status.look.as_ref().map_or(now, |look| look.begun.0);
+    let seconds = now.duration_since(begun).as_secs_f64();
     if let Some(look) = &mut status.look {
         look.ended = Some(Time(now));
     }
@@ -117,7 +119,7 @@ async fn judge(
         leading.writer.say(recovery, said).await?;
     }
     leading.writer.record(recovery, status).await?;
-    leading.desk.metrics.verdict(&judged.verdict);
+    leading.desk.metrics.verdict(&judged.verdict, seconds);
     Ok(())
 }
 
