@@ -26,6 +26,7 @@ pub struct StatefulSetBuilder {
     labels: Value,
     grace: u32,
     blank: bool,
+    arguments: Vec<String>,
 }
 
 impl StatefulSetBuilder {
@@ -45,6 +46,7 @@ impl StatefulSetBuilder {
             labels: json!({"app": name}),
             grace: 30,
             blank: false,
+            arguments: vec!["start".to_owned(), "--home".to_owned(), "/data".to_owned()],
         }
     }
 
@@ -108,6 +110,12 @@ impl StatefulSetBuilder {
         self
     }
 
+    /// One more argument of the node, such as `--priv_validator_laddr=tcp://signer:26659`.
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
     /// The claims are not there yet: the controller makes them, and they are empty.
     pub fn with_blank_volumes(mut self) -> Self {
         self.blank = true;
@@ -139,7 +147,7 @@ impl StatefulSetBuilder {
                         "spec": {
                             "terminationGracePeriodSeconds": self.grace,
                             "containers": [{
-                                "name": "node", "image": self.image, "args": ["start", "--home", "/data"],
+                                "name": "node", "image": self.image, "args": self.arguments,
                                 "ports": [{"name": "rpc", "containerPort": 26657, "protocol": "TCP"}],
                                 "readinessProbe": {"httpGet": {"path": "/health", "port": 26657}},
                                 "volumeMounts": mounts,
