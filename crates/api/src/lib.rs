@@ -43,8 +43,8 @@ pub use policy::{
 };
 pub use recovery::{
     AdviceStep, Approval, Claim, CrashFacts, Decision, DecisiveLine, DiskReport, EvidenceReport, Gathered, Incident,
-    IncidentKind, InspectionIntent, LogReport, Look, PeersReport, Phase, PolicyReference, Recovery, RecoverySpec, RecoveryStatus,
-    TargetInstance, Undo, VerdictReport, VetoReport,
+    IncidentKind, InspectionIntent, LogReport, Look, PeersReport, Phase, PolicyReference, Recovery, RecoverySpec,
+    RecoveryStatus, TargetInstance, Undo, VerdictReport, VetoReport,
 };
 pub use span::{Span, SpanError};
 pub use target::{Target, WorkloadKind};

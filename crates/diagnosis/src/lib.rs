@@ -38,8 +38,8 @@ pub use circumstances::{
     SigningRisk, Space, StartFailure, UpgradePlan, Victims, Workload,
 };
 pub use crashloop::{
-    BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun,
-    LoopRule, Observation, Owner, Remembered, RestartPolicy, RestartRate, Revision, RevisionScope, detect, detect_by, observe,
+    BackOff, ContainerFacts, ContainerRole, ContainerState, CrashLoop, ExitStatus, InstanceHistory, LastRun, LoopRule,
+    Observation, Owner, Remembered, RestartPolicy, RestartRate, Revision, RevisionScope, detect, detect_by, observe,
 };
 pub use evidence::{
     AppHashQuestion, CrashLoopReading, DatabaseName, DiskReading, Evidence, InspectionScope, LogAbstention, LogOpinion,
@@ -48,7 +48,9 @@ pub use evidence::{
 pub use judge::judge;
 pub use missing::{MissingFact, missing_facts};
 pub use names::{ClaimName, ContainerName, Height, InstanceName, NodeName, Probability, Uid};
-pub use plan::{Course, DiskLook, Ending, Hold, Leavings, Make, Method, Mode, Situation, Stage, Step, Watch, next};
+pub use plan::{
+    Course, DiskLook, Ending, Hold, Leavings, Make, Method, Mode, PeersLook, Situation, Stage, Step, Watch, next,
+};
 pub use policy::Policy;
 pub use verdict::{Decision, Row, Verdict, Witness};
 pub use veto::{Veto, unseen_circumstances, vetoes};

@@ -23,6 +23,8 @@ pub struct Situation {
     pub mode: Mode,
     /// What there is to know about the disk.
     pub disk: DiskLook,
+    /// Whether the siblings were asked often enough to tell whether they advance.
+    pub peers: PeersLook,
     /// Whether an inspector, or what it was given, may be left over.
     pub leavings: Leavings,
 }
@@ -112,6 +114,15 @@ pub enum DiskLook {
     Over,
 }
 
+/// Whether the siblings have been asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeersLook {
+    /// Whatever can be told of them is known: some answered twice, or none answers, or there is none.
+    Known,
+    /// They answer, but have not been asked twice yet.
+    NotYet,
+}
+
 /// How the disk is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -199,6 +210,8 @@ pub enum Step {
 const CONTAINER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 /// How long a turn is waited for.
 const TURN_WAIT: SignedDuration = SignedDuration::from_mins(60);
+/// How long the siblings' second answer is waited for.
+const PEERS_WAIT: SignedDuration = SignedDuration::from_mins(3);
 /// How often a wait is looked after.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(15);
 /// When what was judged is looked at again: the second and third time soon, for what was out of reach may be there now.
@@ -254,6 +267,9 @@ fn collect(situation: &Situation, since: Timestamp) -> Step {
     match &situation.disk {
         DiskLook::ToDo(method) => Step::Intend(*method),
         DiskLook::WaitsForTheContainer(method) if waited >= CONTAINER_WAIT => Step::Intend(*method),
+        DiskLook::CannotBe(_) | DiskLook::Over if situation.peers == PeersLook::NotYet && waited < PEERS_WAIT => {
+            later()
+        }
         DiskLook::WaitsForATurn if waited >= TURN_WAIT => Step::Judge,
         DiskLook::WaitsForTheContainer(_) | DiskLook::WaitsForATurn | DiskLook::UnderWay { next: None } => later(),
         DiskLook::UnderWay { next: Some(make) } => Step::Make(*make),

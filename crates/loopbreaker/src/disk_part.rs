@@ -15,13 +15,13 @@ use diagnosis::{
     Circumstances, DatabaseName, DiskReading, InspectionScope, LogReading, SigningRisk, StartRole, Symptom, UpgradePlan,
 };
 
-use crashlog::{LogPart, read};
 use crate::{
     inspect::CannotLook,
     progress::{Inspecting, Stop},
     ring_part,
     words::clean,
 };
+use crashlog::{LogPart, read};
 
 /// Lines of a log in which a file's name is looked for.
 const LINES: usize = 5;

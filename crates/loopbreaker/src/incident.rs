@@ -206,8 +206,8 @@ const WHICH_DATABASE: &str = "which database is the damaged file in?";
 
 fn side_car_log(side_car: &ContainerFacts, names: &KnownNames) -> Step {
     let name = clean(side_car.name.as_str());
-    let command = scene::is_plain(&name)
-        .then(|| names.fill(&format!("kubectl logs POD -n NAMESPACE -c {name} --previous")));
+    let command =
+        scene::is_plain(&name).then(|| names.fill(&format!("kubectl logs POD -n NAMESPACE -c {name} --previous")));
     Step { text: format!("Look at what the side-car {name} printed; the node runs without it."), place: None, command }
 }
 

@@ -9,13 +9,13 @@ use diagnosis::{Cause, CrashLoopReading, InstanceHistory, InstanceName, LogOpini
 
 use scene::LogCauses;
 
-use crashlog::{LogPart, read};
 use crate::{
     bundle::{Bundle, BundleError, LogFile, LogRun, Subject},
     examine::{LogSource, examine},
     progress::Progress,
     words::clean,
 };
+use crashlog::{LogPart, read};
 
 /// Replicas beside those of the reports whose logs are read. Who lies beyond is compared by exit codes alone.
 const OTHERS_MAX: usize = 32;

@@ -6,8 +6,8 @@ use diagnosis::{
     LogReading, Memory, Observation, Row, Testimony, Verdict,
 };
 
-use crashlog::read;
 use crate::incident::Incident;
+use crashlog::read;
 
 /// Kubernetes' own word for the cause, where the verdict rests on it and not on a log.
 #[derive(Debug, Clone, PartialEq, Eq)]

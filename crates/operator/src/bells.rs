@@ -78,9 +78,9 @@ impl Bells {
         let mut lock = self.lock();
         let Some(wires) = lock.as_mut() else { return };
         let recoveries = seen.ledger.recoveries.in_namespace(namespace);
-        let concerned = recoveries.iter().filter(|recovery| {
-            is_open(recovery) && pod.is_none_or(|pod| recovery.spec.target.pod == pod)
-        });
+        let concerned = recoveries
+            .iter()
+            .filter(|recovery| is_open(recovery) && pod.is_none_or(|pod| recovery.spec.target.pod == pod));
         for recovery in concerned {
             let _ = wires.recoveries.try_send(reference(&**recovery));
         }

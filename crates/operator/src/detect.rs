@@ -91,7 +91,9 @@ pub(crate) fn look(
         Vec::new()
     } else {
         let fresh = sick.iter().filter(|(_, replica, _)| !has_open(recoveries, &replica.history.instance().name));
-        fresh.map(|(workload, replica, sickness)| sick::incident(workload, replica, sickness, recoveries, now)).collect()
+        fresh
+            .map(|(workload, replica, sickness)| sick::incident(workload, replica, sickness, recoveries, now))
+            .collect()
     };
     let workloads = u32::try_from(workloads.len()).unwrap_or(u32::MAX);
     let summary = summary::summary(&standing, workloads, count, storm, policy);

@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn not_ready_says_what_is_waited_for_and_stays_alive() {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let readiness = Readiness::new();
         for kind in ["pods", "statefulsets", "cosmosfullnodes", "recoverypolicies"] {
             readiness.has(kind);

@@ -9,12 +9,12 @@ mod workload;
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::{RecoveryPolicy, ReplicaMemory, WorkloadKind};
-use diagnosis::{ContainerName, InstanceName, Uid, observe};
+use diagnosis::{ContainerName, InstanceName, PeersLook, Uid, observe};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use scene::Sample;
 
-pub(crate) use replica::{Presence, Replica, Standstill};
+pub(crate) use replica::{Presence, Replica, STEADY, Standstill};
 pub(crate) use workload::Workload;
 
 use crate::{collect::RpcAddress, detect::selects};
@@ -197,6 +197,14 @@ impl Index {
                 && owner.is_some()
                 && other.history.latest().owner.as_ref().map(|owner| &owner.uid) == owner.map(|owner| &owner.uid)
         })
+    }
+
+    /// Whether the siblings were asked often enough to tell whether they advance.
+    pub(crate) fn peers_look(&self, instance: &InstanceName) -> PeersLook {
+        let reachable: Vec<&Replica> =
+            self.beside(instance).filter(|other| other.address.is_some() && other.mute.is_none()).collect();
+        let told = reachable.iter().any(|other| other.was_asked_twice());
+        if told || reachable.is_empty() { PeersLook::Known } else { PeersLook::NotYet }
     }
 
     /// The replicas of one workload, by name.

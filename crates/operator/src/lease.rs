@@ -33,7 +33,9 @@ pub(crate) struct Permit {
 
 /// This process does not lead, or no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this operator does not hold Lease {LEASE} any more; nothing was written (another one goes on from the records)")]
+#[error(
+    "this operator does not hold Lease {LEASE} any more; nothing was written (another one goes on from the records)"
+)]
 pub struct NotLeading;
 
 /// Our side of the Lease. Clones are the same one.
@@ -210,4 +212,3 @@ impl Lease {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 }
-

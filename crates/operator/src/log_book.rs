@@ -8,7 +8,6 @@ use std::{
     sync::Arc,
 };
 
-
 use diagnosis::InstanceName;
 use jiff::Timestamp;
 

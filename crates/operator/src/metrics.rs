@@ -73,9 +73,17 @@ impl Metrics {
         let holds = Family::<Reason, Counter>::default();
         registry.register("holds", "Incidents that were held, by reason", holds.clone());
         let errors = Family::<Category, Counter>::default();
-        registry.register("errors", "Requests that failed and objects that could not be read, by category", errors.clone());
+        registry.register(
+            "errors",
+            "Requests that failed and objects that could not be read, by category",
+            errors.clone(),
+        );
         let logs_missed = Counter::default();
-        registry.register("logs_missed", "Crashes whose logs were not read because too many came at once", logs_missed.clone());
+        registry.register(
+            "logs_missed",
+            "Crashes whose logs were not read because too many came at once",
+            logs_missed.clone(),
+        );
         let buckets = [5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 7_200.0, 28_800.0];
         let evidence_seconds = Histogram::new(buckets);
         registry.register("evidence_seconds", "From the begin of a look to its verdict", evidence_seconds.clone());

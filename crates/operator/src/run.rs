@@ -14,13 +14,13 @@ use crate::{
     Clock, Settings,
     bells::Bells,
     collect::{Collector, Rpc},
+    hearing::watch,
     http::Readiness,
     index::CrashNotice,
     lease::Lease,
     log_book::Kept,
     metrics::Metrics,
     recover::{Desk, Leading, Writer, incidents, policies},
-    hearing::watch,
 };
 
 /// Logs read at once.

@@ -4,7 +4,11 @@
 //! memory. An object that cannot be read is counted and passed over; a kind that the cluster does not have, or that we may
 //! not watch, is said once and tried again, and the others go on.
 
-use std::{collections::BTreeMap, fmt::Debug, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    time::Duration,
+};
 
 use futures::{StreamExt, pin_mut};
 use kube::{
@@ -37,11 +41,16 @@ pub(crate) enum Health {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watches {
     health: BTreeMap<&'static str, Health>,
+    /// Those that were seen whole once: a watch that fails later makes them old, not unknown.
+    whole: BTreeSet<&'static str>,
 }
 
 impl Watches {
     /// Notes what became of a watch; whether that is news.
     pub(crate) fn note(&mut self, plural: &'static str, health: Health) -> bool {
+        if matches!(health, Health::Synced | Health::Absent) {
+            self.whole.insert(plural);
+        }
         self.health.insert(plural, health.clone()).is_none_or(|before| before != health)
     }
 
@@ -55,7 +64,7 @@ impl Watches {
 
     /// Whether this kind has been seen whole, or is known not to be there.
     pub(crate) fn is_settled(&self, plural: &str) -> bool {
-        matches!(self.health.get(plural), Some(Health::Synced | Health::Absent))
+        self.whole.contains(plural) && !matches!(self.health.get(plural), Some(Health::Forbidden(_)))
     }
 }
 
@@ -83,10 +92,18 @@ where
 {
     let stream = watcher::watcher(objects, watcher::Config::default()).backoff(Doubling::default());
     pin_mut!(stream);
+    let mut failed = false;
     while let Some(event) = stream.next().await {
+        // A watch that goes on where it broke off lists nothing anew.
+        if failed && matches!(event, Ok(Event::Apply(_) | Event::Delete(_))) {
+            tell(Heard::Health(Health::Synced));
+        }
+        failed = event.is_err();
         match event {
             Ok(Event::Init) => tell(Heard::ListBegins),
-            Ok(Event::InitApply(object) | Event::Apply(object)) => tell(read(object).map_or_else(Heard::Broken, Heard::Is)),
+            Ok(Event::InitApply(object) | Event::Apply(object)) => {
+                tell(read(object).map_or_else(Heard::Broken, Heard::Is))
+            }
             Ok(Event::Delete(object)) => tell(read(object).map_or_else(Heard::Broken, Heard::Gone)),
             Ok(Event::InitDone) => {
                 tell(Heard::ListEnds);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{
-    ContainerFacts, LastRun, Remembered, Observation, RestartRate,
+    ContainerFacts, LastRun, Observation, Remembered, RestartRate,
     crash::{crashes_shown, is_dying, last_crash, makes_progress, unattributed_crashes},
     run::seconds_between,
 };
@@ -21,8 +21,6 @@ pub struct InstanceHistory {
     earlier: Vec<Observation>,
     latest: Observation,
 }
-
-
 
 impl InstanceHistory {
     /// A history of one observation.

@@ -19,6 +19,7 @@ fn collecting() -> Situation {
         watch: Watch::Active,
         mode: Mode::Observe,
         disk: DiskLook::ToDo(Method::InPlace),
+        peers: PeersLook::Known,
         leavings: Leavings::None,
     }
 }
@@ -59,7 +60,11 @@ fn a_look_at_the_evidence() {
             },
             Step::Judge,
         ),
-        ("a snapshot is next", |s| s.disk = DiskLook::UnderWay { next: Some(Make::Snapshot) }, Step::Make(Make::Snapshot)),
+        (
+            "a snapshot is next",
+            |s| s.disk = DiskLook::UnderWay { next: Some(Make::Snapshot) },
+            Step::Make(Make::Snapshot),
+        ),
         ("the claim is next", |s| s.disk = DiskLook::UnderWay { next: Some(Make::Claim) }, Step::Make(Make::Claim)),
         ("the Job is next", |s| s.disk = DiskLook::UnderWay { next: Some(Make::Job) }, Step::Make(Make::Job)),
         (
@@ -68,6 +73,23 @@ fn a_look_at_the_evidence() {
             Step::Wait(at(1) + SignedDuration::from_secs(15)),
         ),
         ("the Job has ended", |s| s.disk = DiskLook::Over, Step::Judge),
+        (
+            "the siblings were asked once only",
+            |s| {
+                s.disk = DiskLook::Over;
+                s.peers = PeersLook::NotYet;
+            },
+            Step::Wait(at(1) + SignedDuration::from_secs(15)),
+        ),
+        (
+            "the siblings' second answer does not come",
+            |s| {
+                s.disk = DiskLook::Over;
+                s.peers = PeersLook::NotYet;
+                s.now = at(3);
+            },
+            Step::Judge,
+        ),
         ("leavings while collecting are in use", |s| s.leavings = Leavings::Possible, Step::Intend(Method::InPlace)),
         ("suspended", |s| s.watch = Watch::Suspended, Step::Hold(Hold::Suspended)),
         ("a storm", |s| s.watch = Watch::Storm { sick: 9 }, Step::Hold(Hold::Storm)),
@@ -176,15 +198,17 @@ fn any_situation() -> impl Strategy<Value = Situation> {
         proptest::option::of(make).prop_map(|next| DiskLook::UnderWay { next }),
         Just(DiskLook::Over),
     ];
+    let peers = prop_oneof![Just(PeersLook::Known), Just(PeersLook::NotYet)];
     let leavings = prop_oneof![Just(Leavings::None), Just(Leavings::Possible)];
-    (0..1_000_i64, stage, course, watch, mode, disk, leavings).prop_map(
-        |(now, stage, course, watch, mode, disk, leavings)| Situation {
+    (0..1_000_i64, stage, course, watch, mode, disk, peers, leavings).prop_map(
+        |(now, stage, course, watch, mode, disk, peers, leavings)| Situation {
             now: at(now),
             stage,
             course,
             watch,
             mode,
             disk,
+            peers,
             leavings,
         },
     )

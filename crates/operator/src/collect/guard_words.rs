@@ -141,7 +141,10 @@ mod tests {
         for (log, expected) in [
             (FINDING.to_owned(), Some(DiskReading::Damaged(names(&["state"])))),
             ("loopbreaker guard: intact; checked every checksum in 2 s; entry 4 kept\n".to_owned(), Some(all)),
-            ("loopbreaker guard: intact; checked entry points, manifests, journals and heights in 1 s\n".to_owned(), Some(quick.clone())),
+            (
+                "loopbreaker guard: intact; checked entry points, manifests, journals and heights in 1 s\n".to_owned(),
+                Some(quick.clone()),
+            ),
             ("loopbreaker guard: intact; checked every checksum that could be read in 1 s\n".to_owned(), Some(quick)),
             ("INF starting node\n".to_owned(), None),
             (

@@ -119,7 +119,9 @@ impl Collector {
         let mut examination = LogExamination::new();
         examination.feed(&head_bytes);
         let label = match of {
-            LogOf::Crash => format!("{container}, the run that ended before {}", self.clock.now().strftime("%H:%M:%SZ")),
+            LogOf::Crash => {
+                format!("{container}, the run that ended before {}", self.clock.now().strftime("%H:%M:%SZ"))
+            }
             LogOf::Now => format!("{container}, the run that went on at {}", self.clock.now().strftime("%H:%M:%SZ")),
         };
         // The guard speaks before the node does.

@@ -131,7 +131,8 @@ fn user_info(line: &str) -> Option<String> {
     let spans = line.match_indices("://").filter_map(|(at, found)| {
         let from = at + found.len();
         let rest = line.get(from..)?;
-        let authority = rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '"' | '\'' | ',')).unwrap_or(rest.len());
+        let authority =
+            rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '"' | '\'' | ',')).unwrap_or(rest.len());
         let user = rest.get(..authority)?.rfind('@')?;
         // A peer is `id@host`, with no password: its id is public.
         rest.get(..user)?.contains(':').then_some((from, from + user))
@@ -203,10 +204,7 @@ mod tests {
             ("mnemonic: abandon ability able about above", "mnemonic: [redacted]"),
             (r#""auth_token":"s3cr3t","height":5"#, r#""auth_token":"[redacted]","height":5"#),
             ("key AKIAIOSFODNN7EXAMPLE used", "key [redacted] used"),
-            (
-                "jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
-                "jwt [redacted]",
-            ),
+            ("jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P", "jwt [redacted]"),
         ] {
             assert_eq!(redact(line), clean, "{line}");
         }

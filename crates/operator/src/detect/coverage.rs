@@ -95,7 +95,9 @@ pub(super) fn standing<'w>(
             );
             return Standing::Refused { reason: "SelectsEverything", why };
         }
-        return Standing::SelectsEverything(format!("every {kinds} of the namespace is watched, also those that come later"));
+        return Standing::SelectsEverything(format!(
+            "every {kinds} of the namespace is watched, also those that come later"
+        ));
     }
     if selected.is_empty() {
         let there: Vec<String> =

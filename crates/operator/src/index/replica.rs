@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use api::ReplicaMemory;
-use diagnosis::{
-    ContainerRole, ContainerState, InstanceHistory, Observation, Remembered, Uid,
-};
+use diagnosis::{ContainerRole, ContainerState, InstanceHistory, Observation, Remembered, Uid};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use scene::Sample;
@@ -35,7 +33,7 @@ pub(crate) struct Replica {
     /// Since when we see it ready, by our own clock.
     ready_since: Option<Timestamp>,
     /// The highest height that it was seen at.
-    height_max: Option<u64>,
+    pub(crate) height_max: Option<u64>,
     /// When it was first seen above all heights before, in the present run.
     rising_since: Option<Timestamp>,
 }
@@ -219,6 +217,13 @@ impl Replica {
         self.rising_since.map(|since| now.duration_since(since))
     }
 
+    /// Whether two answers lie far enough apart to tell a halt from the time between two blocks.
+    pub(super) fn was_asked_twice(&self) -> bool {
+        const APART: SignedDuration = SignedDuration::from_secs(10);
+        let times = || self.samples.iter().filter_map(|sample| sample.time);
+        matches!((times().min(), times().max()), (Some(first), Some(last)) if last.duration_since(first) >= APART)
+    }
+
     /// The container that runs the node, by name.
     pub(crate) fn node(&self) -> Option<String> {
         self.history.latest().node_container().map(|node| node.name.to_string())
@@ -227,7 +232,11 @@ impl Replica {
     /// Whether the node's process is there.
     pub(crate) fn is_running(&self) -> bool {
         self.presence == Presence::Here
-            && self.history.latest().node_container().is_some_and(|node| matches!(node.state, ContainerState::Running { .. }))
+            && self
+                .history
+                .latest()
+                .node_container()
+                .is_some_and(|node| matches!(node.state, ContainerState::Running { .. }))
     }
 }
 

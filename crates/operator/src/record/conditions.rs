@@ -38,7 +38,8 @@ const MESSAGE_MAX: usize = 2_000;
 /// Puts a condition in place of the one of its type. The time of its last transition changes with its status alone.
 pub(crate) fn set_condition(conditions: &mut Vec<Condition>, said: Said, generation: Option<i64>, now: Timestamp) {
     let before = conditions.iter().find(|condition| condition.type_ == said.about);
-    let since = before.filter(|before| before.status == said.is.as_str()).map(|before| before.last_transition_time.clone());
+    let since =
+        before.filter(|before| before.status == said.is.as_str()).map(|before| before.last_transition_time.clone());
     let condition = Condition {
         type_: said.about.to_owned(),
         status: said.is.as_str().to_owned(),

@@ -17,7 +17,9 @@ pub(crate) fn held_because(why: Hold, verdict: Option<&VerdictReport>) -> String
     let said = verdict.map(|verdict| format!("{}: {}", word(verdict), verdict.reason));
     match (why, said) {
         (Hold::Suspended, _) => "held: the policy is suspended (`loopbreaker resume` ends that)".to_owned(),
-        (Hold::Storm, _) => "held: many replicas are sick at once, so a common cause is likelier than damage".to_owned(),
+        (Hold::Storm, _) => {
+            "held: many replicas are sick at once, so a common cause is likelier than damage".to_owned()
+        }
         (Hold::Verdict, Some(said)) => format!("held, {said}"),
         (Hold::Observing, Some(said)) => format!("would restore, but the policy only observes; {said}"),
         (Hold::NotBuilt, Some(said)) => format!("would restore, but this version only records; {said}"),
@@ -32,13 +34,19 @@ fn word(verdict: &VerdictReport) -> String {
         Decision::Propose => "propose",
         Decision::Hold => "hold",
     };
-    if cause == "unknown" { format!("cause unknown, {decision}") } else { format!("{cause} ({probability_percent} %), {decision}") }
+    if cause == "unknown" {
+        format!("cause unknown, {decision}")
+    } else {
+        format!("{cause} ({probability_percent} %), {decision}")
+    }
 }
 
 /// How it ended.
 pub(crate) fn summary(ending: &Ending) -> String {
     match ending {
-        Ending::RecoveredByItself(how) => format!("over: the replica makes progress again, {how}; nothing was done to it"),
+        Ending::RecoveredByItself(how) => {
+            format!("over: the replica makes progress again, {how}; nothing was done to it")
+        }
         Ending::ReplicaGone(why) => format!("over: there is no such replica any more, {why}; nothing was done to it"),
         Ending::NobodyWatches(why) => format!("over: nobody watches it any more, {why}; nothing was done to it"),
     }

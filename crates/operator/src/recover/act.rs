@@ -313,12 +313,18 @@ fn named<K: Resource<DynamicType = ()>>(object: &K) -> String {
     format!("{} {namespace}/{}", K::kind(&()), object.meta().name.clone().unwrap_or_default())
 }
 
-fn refused<K: Resource<DynamicType = ()>>(verb: &'static str, object: &K) -> impl FnOnce(kube::Error) -> ActError + use<K> {
+fn refused<K: Resource<DynamicType = ()>>(
+    verb: &'static str,
+    object: &K,
+) -> impl FnOnce(kube::Error) -> ActError + use<K> {
     let what = named(object);
     move |source| ActError::Refused { verb, what, source: Box::new(source) }
 }
 
-fn refused_by_name<K: Resource<DynamicType = ()>>(verb: &'static str, name: &str) -> impl FnOnce(kube::Error) -> ActError + use<K> {
+fn refused_by_name<K: Resource<DynamicType = ()>>(
+    verb: &'static str,
+    name: &str,
+) -> impl FnOnce(kube::Error) -> ActError + use<K> {
     let what = format!("{} {name}", K::kind(&()));
     move |source| ActError::Refused { verb, what, source: Box::new(source) }
 }

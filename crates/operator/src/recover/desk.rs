@@ -1,6 +1,9 @@
 //! What both controllers work with. *Client, reads; writes go through the writer.*
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use api::{Claim, CrashFacts, Recovery, RecoveryPolicy};
 use diagnosis::ClaimName;
@@ -9,8 +12,8 @@ use kube::{Api, Client, Resource, ResourceExt};
 
 use super::Writer;
 use crate::{
-    Clock, Settings, collect::Collector, detect::crash_facts, error::OperatorError, index::Index, log_book::LogBook, metrics::Metrics,
-    records::Ledger, watch::Watches,
+    Clock, Settings, collect::Collector, detect::crash_facts, error::OperatorError, index::Index, log_book::LogBook,
+    metrics::Metrics, records::Ledger, watch::Watches,
 };
 
 /// What was seen so far, shared by watches and controllers of one thread.
@@ -24,6 +27,8 @@ pub(crate) struct Seen {
     pub(crate) log_book: LogBook,
     /// How the watches fare.
     pub(crate) watches: Watches,
+    /// UIDs of policies of which too many replicas are sick; their status says so a moment later.
+    pub(crate) storms: BTreeSet<String>,
 }
 
 /// What both controllers work with. Clones are the same one.
@@ -78,7 +83,11 @@ impl Desk {
     }
 
     /// A claim, read live, with the volume that it is bound to.
-    pub(crate) async fn claim(&self, policy: &RecoveryPolicy, name: &ClaimName) -> Result<Option<Claim>, OperatorError> {
+    pub(crate) async fn claim(
+        &self,
+        policy: &RecoveryPolicy,
+        name: &ClaimName,
+    ) -> Result<Option<Claim>, OperatorError> {
         let claims: Api<PersistentVolumeClaim> =
             Api::namespaced(self.client.clone(), &policy.namespace().unwrap_or_default());
         let claim = claims.get_opt(name.as_str()).await.map_err(|source| OperatorError::Unread {

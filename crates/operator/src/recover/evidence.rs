@@ -3,8 +3,8 @@
 use api::{DiskMethod, EvidenceReport, Recovery, RecoveryPolicy, VerdictReport};
 use crashlog::LogPart;
 use diagnosis::{
-    ContainerName, ContainerState, CrashLoopReading, Decision, EvidenceAge, InstanceHistory, InstanceName, Observation,
-    Policy, detect_by, judge as judge_evidence,
+    ContainerName, ContainerState, CrashLoopReading, Decision, EvidenceAge, ImageFreshness, InstanceHistory,
+    InstanceName, Observation, Policy, detect_by, judge as judge_evidence,
 };
 use jiff::Timestamp;
 use kube::ResourceExt;
@@ -14,6 +14,7 @@ use super::{desk::Desk, incidents::instance_of, inspection::Inspection, limits};
 use crate::{
     collect::{Around, DiskFound, JobOutcome, LogOf, Parts, assemble},
     detect,
+    index::STEADY,
     log_book::Kept,
     record::{self, Condition, Truth},
 };
@@ -38,12 +39,7 @@ impl Judged {
 }
 
 /// Collects and judges. Nothing here fails: what cannot be got is said in the record.
-pub(super) async fn judge(
-    desk: &Desk,
-    recovery: &Recovery,
-    policy: &RecoveryPolicy,
-    inspection: Inspection,
-) -> Judged {
+pub(super) async fn judge(desk: &Desk, recovery: &Recovery, policy: &RecoveryPolicy, inspection: Inspection) -> Judged {
     let instance = instance_of(recovery);
     let seen = Watched::of(desk, &instance);
     let (logs, no_log) = logs(desk, recovery, &instance).await;
@@ -52,6 +48,14 @@ pub(super) async fn judge(
     let Around { mut scene, lock, missing, circumstances: in_words } =
         desk.collector.around(&instance, &recovery.spec.target, pod, histories).await;
     scene.peers = seen.samples;
+    // Its own height, by whoever knew it: whether others are ahead is asked of it.
+    let by_disk = match &inspection.end {
+        Ok(JobOutcome::Reported { report, .. }) => report.height(),
+        _ => None,
+    };
+    if let Some(height) = seen.height.max(by_disk) {
+        scene.peers.push(Sample { pod: instance.to_string(), height: Some(height), ..Sample::default() });
+    }
     let mut part = LogPart::default();
     for kept in &logs {
         part.add(kept.log.examined.clone());
@@ -63,12 +67,13 @@ pub(super) async fn judge(
     let recoveries = desk.seen().ledger.recoveries.in_namespace(&instance.namespace);
     let mut circumstances =
         seen.history.as_ref().map(|history| scene.circumstances(history, &causes)).unwrap_or_default();
+    if circumstances.image == ImageFreshness::Unknown && pod.is_some_and(|pod| ran_before_the_onset(recovery, pod)) {
+        circumstances.image = ImageFreshness::Unchanged;
+    }
     circumstances.limits = limits::limits(policy, recovery, &recoveries, &siblings, now);
     circumstances.recurrence = limits::recurrence(recovery, &recoveries);
-    let crash_loop = seen
-        .history
-        .as_ref()
-        .map_or(CrashLoopReading::NotRead, |history| detect_by(history, &detect::rule(policy)));
+    let crash_loop =
+        seen.history.as_ref().map_or(CrashLoopReading::NotRead, |history| detect_by(history, &detect::rule(policy)));
     let (disk, age) = disk_found(recovery, inspection, &logs, pod, now);
     let about = format!("{}/{}", instance.namespace, recovery.name_any());
     let assembled = assemble(Parts {
@@ -98,6 +103,7 @@ struct Watched {
     history: Option<InstanceHistory>,
     siblings: Vec<InstanceHistory>,
     samples: Vec<Sample>,
+    height: Option<u64>,
     asked: u32,
     mute: Vec<String>,
 }
@@ -116,6 +122,7 @@ impl Watched {
             history: own.map(|own| own.history.clone()),
             siblings: beside.iter().map(|other| other.history.clone()).collect(),
             samples: samples.cloned().collect(),
+            height: own.and_then(|own| own.height_max),
             asked: u32::try_from(beside.iter().filter(|other| other.address.is_some()).count()).unwrap_or(u32::MAX),
             mute: mute.take(8).collect(),
         }
@@ -160,6 +167,14 @@ fn causes(desk: &Desk, siblings: &[InstanceHistory], instance: &InstanceName, ow
     });
     let own = own.sure_cause().map(|cause| (instance.clone(), cause));
     of_others.chain(own).collect()
+}
+
+/// The very pod ran for long before its first crash, though we may not have been there to see it ready: neither image nor
+/// arguments nor configuration can be other ones since.
+fn ran_before_the_onset(recovery: &Recovery, pod: &Observation) -> bool {
+    let same = pod.uid.as_ref().is_some_and(|uid| uid.as_str() == recovery.spec.target.pod_uid);
+    let onset = recovery.spec.incident.onset.0;
+    same && pod.started.is_some_and(|started| onset.duration_since(started) >= STEADY)
 }
 
 /// What is known of the disk, and whether a run since then could have changed it.

@@ -112,16 +112,16 @@ async fn read_live(desk: &Desk, cached: &Recovery) -> Result<Option<Recovery>, O
 
 fn situation(desk: &Desk, recovery: &Recovery, policy: Option<&RecoveryPolicy>, disk: &DiskLook) -> Situation {
     let now = desk.clock.now();
-    let course = policy.map_or(Course::StillSick, |policy| {
-        detect::course(&desk.seen().index, recovery, policy, now)
-    });
+    let seen = desk.seen();
+    let course = policy.map_or(Course::StillSick, |policy| detect::course(&seen.index, recovery, policy, now));
     Situation {
         now,
         stage: situation::stage(recovery),
         course,
-        watch: situation::watch(recovery, policy),
+        watch: situation::watch(recovery, policy, &seen.storms),
         mode: situation::mode(policy),
         disk: disk.clone(),
+        peers: seen.index.peers_look(&instance_of(recovery)),
         leavings: situation::leavings(recovery),
     }
 }

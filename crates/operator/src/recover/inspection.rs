@@ -129,9 +129,9 @@ async fn has_a_turn(desk: &Desk) -> bool {
     let jobs: Api<Job> = desk.api_of_watched();
     let ours = ListParams::default().labels(&format!("{}={}", OWNED.0, OWNED.1));
     let Ok(jobs) = jobs.list(&ours).await else { return false };
-    let at_work = jobs.iter().filter(|job| {
-        job.status.as_ref().is_none_or(|status| status.succeeded.is_none() && status.failed.is_none())
-    });
+    let at_work = jobs
+        .iter()
+        .filter(|job| job.status.as_ref().is_none_or(|status| status.succeeded.is_none() && status.failed.is_none()));
     at_work.count() < usize::try_from(desk.settings.inspector.at_once_max).unwrap_or(usize::MAX)
 }
 
@@ -157,7 +157,9 @@ async fn job(
         Ok(JobOutcome::Absent | JobOutcome::Waiting { .. } | JobOutcome::Running) => {
             Inspection::new(DiskLook::Over, "the inspector did not come to an end within its deadline")
         }
-        Ok(end @ (JobOutcome::Reported { .. } | JobOutcome::Failed(_))) => Inspection { look: DiskLook::Over, end: Ok(end) },
+        Ok(end @ (JobOutcome::Reported { .. } | JobOutcome::Failed(_))) => {
+            Inspection { look: DiskLook::Over, end: Ok(end) }
+        }
         Err(why) if since <= deadline => Inspection::new(DiskLook::UnderWay { next: None }, why.to_string()),
         Err(why) => Inspection::new(DiskLook::Over, why.to_string()),
     }
@@ -195,4 +197,3 @@ async fn snapshot_and_claim(desk: &Desk, recovery: &Recovery, name: &str) -> Res
     let claim = claims.get_opt(name).await.map_err(unread)?;
     Ok(if claim.is_none() { Some(Before::Claim) } else { None })
 }
-

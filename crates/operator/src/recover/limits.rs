@@ -20,7 +20,12 @@ pub(super) fn limits(
         .collect()
 }
 
-fn attempts(limits: &Limits, recovery: &Recovery, recoveries: &[std::sync::Arc<Recovery>], now: Timestamp) -> Option<String> {
+fn attempts(
+    limits: &Limits,
+    recovery: &Recovery,
+    recoveries: &[std::sync::Arc<Recovery>],
+    now: Timestamp,
+) -> Option<String> {
     let cool_down = SignedDuration::try_from(limits.cool_down.as_duration()).unwrap_or(SignedDuration::MAX);
     let counts = |other: &&std::sync::Arc<Recovery>| {
         let ended = other.status.as_ref().and_then(|status| status.ended.as_ref());
@@ -28,8 +33,9 @@ fn attempts(limits: &Limits, recovery: &Recovery, recoveries: &[std::sync::Arc<R
     };
     let done = earlier(recovery, recoveries).filter(counts).count();
     let allowed = usize::try_from(limits.attempts).unwrap_or(usize::MAX);
-    (done >= allowed)
-        .then(|| format!("{done} recoveries of this replica within the cool-down of {}, {allowed} allowed", limits.cool_down))
+    (done >= allowed).then(|| {
+        format!("{done} recoveries of this replica within the cool-down of {}, {allowed} allowed", limits.cool_down)
+    })
 }
 
 /// P6: the judge asks for one that advances; a policy may ask for more.
@@ -74,9 +80,9 @@ fn earlier<'r>(
     recovery: &'r Recovery,
     recoveries: &'r [std::sync::Arc<Recovery>],
 ) -> impl Iterator<Item = &'r std::sync::Arc<Recovery>> {
-    recoveries.iter().filter(|other| {
-        other.spec.target.pod == recovery.spec.target.pod && other.name_any() != recovery.name_any()
-    })
+    recoveries
+        .iter()
+        .filter(|other| other.spec.target.pod == recovery.spec.target.pod && other.name_any() != recovery.name_any())
 }
 
 fn was_acted_on(recovery: &Recovery) -> bool {

@@ -51,7 +51,10 @@ pub(super) async fn make(
     let (pod, claim) = (pod(leading, recovery).await?, claim(leading, recovery).await?);
     // P5: not another claim of that name.
     if recovery.spec.target.claim.as_ref().is_some_and(|recorded| claim.uid().as_ref() != Some(&recorded.uid)) {
-        return Err(CannotMake::Refused(format!("claim {} is another one than when the incident began", claim.name_any())));
+        return Err(CannotMake::Refused(format!(
+            "claim {} is another one than when the incident began",
+            claim.name_any()
+        )));
     }
     let disk = &policy.spec.evidence.disk;
     match object {
@@ -82,9 +85,10 @@ fn request<'r>(leading: &Leading, recovery: &'r Recovery, policy: &RecoveryPolic
     let claim = recovery.spec.target.claim.as_ref().map(|claim| claim.name.clone()).unwrap_or_default();
     let instance = instance_of(recovery);
     let logs = leading.desk.seen().log_book.of(&instance).0;
-    let asks_for_hashes = logs.iter().filter_map(|kept| crashlog::read(&kept.log.examined.finding.reading)).any(|it| {
-        it.symptoms.contains(&Symptom::AppHashMismatch)
-    });
+    let asks_for_hashes = logs
+        .iter()
+        .filter_map(|kept| crashlog::read(&kept.log.examined.finding.reading))
+        .any(|it| it.symptoms.contains(&Symptom::AppHashMismatch));
     let facts = leading.desk.crash_facts(recovery);
     InspectRequest {
         recovery,

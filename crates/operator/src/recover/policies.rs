@@ -34,10 +34,7 @@ const OPENED_AT_ONCE: usize = 20;
 type Guarded = DeserializeGuard<RecoveryPolicy>;
 
 /// Looks after all policies for ever; `triggers` name those of which something was heard.
-pub(crate) async fn policies(
-    leading: Arc<Leading>,
-    triggers: impl Stream<Item = ObjectRef<Guarded>> + Send + 'static,
-) {
+pub(crate) async fn policies(leading: Arc<Leading>, triggers: impl Stream<Item = ObjectRef<Guarded>> + Send + 'static) {
     let desk = &leading.desk;
     let policies: Api<Guarded> = match &desk.settings.watched {
         Some(namespace) => Api::namespaced(desk.client.clone(), namespace),
@@ -73,14 +70,22 @@ async fn reconcile(policy: Arc<Guarded>, leading: Arc<Leading>) -> Result<Action
         seen.index.settle(now);
         let (policies, recoveries) =
             (seen.ledger.policies.in_namespace(&namespace), seen.ledger.recoveries.in_namespace(&namespace));
-        look(&seen.index, policy, &policies, &recoveries, now)
+        let found = look(&seen.index, policy, &policies, &recoveries, now);
+        let uid = policy.uid().unwrap_or_default();
+        if found.storm.is_some() {
+            seen.storms.insert(uid);
+        } else {
+            seen.storms.remove(&uid);
+        }
+        found
     };
+    // First whether it is a storm, then the incidents, of which each would speak else.
+    record_policy(policy, &seen, &leading).await?;
     let mut opened = 0;
     for incident in seen.new.iter().take(OPENED_AT_ONCE) {
         open(policy, incident, &leading).await?;
         opened += 1;
     }
-    record_policy(policy, &seen, &leading).await?;
     Ok(Action::requeue(if opened < seen.new.len() { NOT_SYNCED } else { LOOK_EVERY }))
 }
 
@@ -93,11 +98,7 @@ fn needed(policy: &RecoveryPolicy) -> Vec<&'static str> {
     ["pods", "recoveries", "recoverypolicies"].into_iter().chain(workloads).collect()
 }
 
-async fn open(
-    policy: &RecoveryPolicy,
-    incident: &NewIncident,
-    leading: &Leading,
-) -> Result<(), OperatorError> {
+async fn open(policy: &RecoveryPolicy, incident: &NewIncident, leading: &Leading) -> Result<(), OperatorError> {
     let mut target = incident.target.clone();
     if let Some(claim) = &incident.claim_name {
         target.claim = leading.desk.claim(policy, claim).await.unwrap_or_else(|error| {
@@ -128,7 +129,8 @@ async fn record_policy(policy: &RecoveryPolicy, look: &Look, leading: &Leading) 
     status.summary = Some(look.summary.clone());
     status.replicas.clone_from(&look.replicas);
     let now = desk.clock.now();
-    for condition in super::policy_conditions::conditions(look, &desk.seen().watches) {
+    let conditions = super::policy_conditions::conditions(look, &desk.seen().watches);
+    for condition in conditions {
         record::set_condition(&mut status.conditions, condition, policy.metadata.generation, now);
     }
     if status == before {

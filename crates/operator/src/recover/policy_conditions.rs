@@ -40,10 +40,8 @@ pub(super) fn conditions(look: &Look, watches: &Watches) -> Vec<Condition> {
 
 /// The rights that are missing, each by verb and kind; none where every watch may run.
 pub(super) fn watching(watches: &Watches) -> Option<Condition> {
-    let missing: Vec<String> = watches
-        .forbidden()
-        .map(|(kind, words)| format!("may not list and watch {kind}: {words}"))
-        .collect();
+    let missing: Vec<String> =
+        watches.forbidden().map(|(kind, words)| format!("may not list and watch {kind}: {words}")).collect();
     (!missing.is_empty()).then(|| Condition {
         about: "Watching",
         is: Truth::False,

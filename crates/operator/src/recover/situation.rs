@@ -1,5 +1,7 @@
 //! What a record, a policy and what was seen come to, as the plan takes it. *No client, no clock.* (P11, P12)
 
+use std::collections::BTreeSet;
+
 use api::{DiskMethod, Mode as PolicyMode, Phase, Recovery, RecoveryPolicy, RecoveryStatus};
 use diagnosis::{Decision, Hold, Leavings, Method, Mode, Stage, Watch};
 use jiff::Timestamp;
@@ -76,7 +78,7 @@ pub(super) fn mode(policy: Option<&RecoveryPolicy>) -> Mode {
 }
 
 /// Whether the policy that opened an incident still lets anything be begun.
-pub(super) fn watch(recovery: &Recovery, policy: Option<&RecoveryPolicy>) -> Watch {
+pub(super) fn watch(recovery: &Recovery, policy: Option<&RecoveryPolicy>, storms: &BTreeSet<String>) -> Watch {
     let name = &recovery.spec.policy.name;
     let Some(policy) = policy.filter(|policy| policy.metadata.uid.as_ref() == Some(&recovery.spec.policy.uid)) else {
         return Watch::Nobody(format!("policy {name} is gone"));
@@ -90,7 +92,8 @@ pub(super) fn watch(recovery: &Recovery, policy: Option<&RecoveryPolicy>) -> Wat
     if policy.spec.suspend {
         return Watch::Suspended;
     }
-    if condition("Storm").is_some_and(|storm| storm.status == "True") {
+    let is_stormy = storms.contains(&recovery.spec.policy.uid);
+    if is_stormy || condition("Storm").is_some_and(|storm| storm.status == "True") {
         return Watch::Storm { sick: policy.spec.limits.storm };
     }
     Watch::Active

@@ -141,8 +141,7 @@ async fn hold(leading: &Leading, recovery: &Recovery, why: Hold, now: Timestamp)
     if status.crash_loop.is_none() {
         status.crash_loop = Some(leading.desk.crash_facts(recovery));
     }
-    let condition =
-        Condition { about: "Acting", is: Truth::False, reason: reason_of(why), message: sentence.clone() };
+    let condition = Condition { about: "Acting", is: Truth::False, reason: reason_of(why), message: sentence.clone() };
     record::set_condition(&mut status.conditions, condition, recovery.metadata.generation, now);
     let round = status.look.as_ref().map_or(0, |look| look.round);
     let already_said = was_held_alike(recovery, &sentence);

@@ -9,7 +9,9 @@ use std::{
 
 use futures::future::BoxFuture;
 use jiff::SignedDuration;
-use operator::{Clock, Inspector, LeaseTimes, Metrics, Operator, Readiness, Rpc, RpcAddress, RpcFailure, Settings, status_of};
+use operator::{
+    Clock, Inspector, LeaseTimes, Metrics, Operator, Readiness, Rpc, RpcAddress, RpcFailure, Settings, status_of,
+};
 use scene::Sample;
 use serde_json::{Value, json};
 use simcluster::{Call, Ended, HUMAN, Inspection, OPERATOR, Refused, Report, Seen, World};
@@ -144,15 +146,22 @@ impl Stage {
 
     /// P1, and nothing left over: to be called at the end of each story.
     pub(crate) fn done(&self) {
-        let sins = self.sins.lock().expect("one thread").clone();
+        let sins = self.sins();
         assert!(sins.is_empty(), "P1, it wrote what is not ours: {sins:#?}");
+    }
+
+    /// Writes to what is not ours.
+    pub(crate) fn sins(&self) -> BTreeSet<String> {
+        self.sins.lock().expect("one thread").clone()
     }
 
     /// Objects of inspections that are still there.
     pub(crate) fn leavings(&self) -> Vec<String> {
         let kinds = ["jobs.batch", "persistentvolumeclaims", "volumesnapshots.snapshot.storage.k8s.io"];
         let ours = kinds.iter().flat_map(|kind| self.world.list(kind, "cosmos"));
-        ours.map(|object| object["metadata"]["name"].as_str().unwrap_or_default().to_owned())
+        // A snapshot that never became ready stays until the snapshot controller looks again.
+        ours.filter(|object| object["metadata"]["deletionTimestamp"].is_null())
+            .map(|object| object["metadata"]["name"].as_str().unwrap_or_default().to_owned())
             .filter(|name| name.starts_with("lb-inspect-"))
             .collect()
     }
@@ -168,7 +177,8 @@ impl Stage {
 
 /// P1: our own objects, and of the cluster's kinds only what is named and owned as ours.
 fn is_ours(call: &Call) -> bool {
-    let name = call.name.clone().unwrap_or_else(|| call.body["metadata"]["name"].as_str().unwrap_or_default().to_owned());
+    let name =
+        call.name.clone().unwrap_or_else(|| call.body["metadata"]["name"].as_str().unwrap_or_default().to_owned());
     let inspection = || name.starts_with("lb-inspect-");
     match call.place().as_str() {
         "recoveries.loopbreaker.dev"

@@ -1,38 +1,42 @@
 //! What befalls a cluster, and what the operator makes of it: one test a story.
 
-use std::time::Duration;
+mod damage;
+mod look_alikes;
+mod out_of_reach;
+mod policies;
 
-use serde_json::json;
-use simcluster::Damage;
+use std::{future::Future, time::Duration};
 
-use crate::stage::{DAMAGED_STATE, Stage, at, condition};
+use serde_json::Value;
 
-fn mins(minutes: u64) -> Duration {
+use crate::stage::{at, condition};
+
+pub(crate) fn mins(minutes: u64) -> Duration {
     Duration::from_mins(minutes)
 }
 
 /// Runs a story in virtual time, on seeded entropy.
-fn story<F: Future<Output = ()>>(story: impl FnOnce() -> F + Send + 'static) {
+pub(crate) fn story<F: Future<Output = ()>>(story: impl FnOnce() -> F + Send + 'static) {
     simentropy::case(1, story);
 }
 
-#[test]
-fn physical_damage_would_be_restored() {
-    story(|| async {
-        let stage = Stage::osmosis(1).await;
-        stage.policy(&json!({}));
-        let world = stage.world.clone();
-        stage.world.after(mins(30), move |world| world.damage("cosmos", "data-osmo-1", &Damage::of("state.db", DAMAGED_STATE)));
-        stage.operate(mins(60)).await;
-        let recovery = stage.recovery();
-        println!("{recovery:#}");
-        println!("{:#}", stage.policy_status());
-        assert_eq!(at(&recovery, "/status/phase"), "Held");
-        assert_eq!(at(&recovery, "/status/verdict/cause"), "physical_corruption");
-        assert_eq!(condition(&recovery["status"], "WouldRestore").0, "True");
-        assert_eq!(condition(&recovery["status"], "Acting").1, "PolicyObserves");
-        assert_eq!(stage.leavings(), Vec::<String>::new());
-        assert_eq!(stage.said(), ["IncidentOpened", "Judged", "Held"]);
-        stage.done();
-    });
+/// Phase, cause, decision.
+pub(crate) fn gist(recovery: &Value) -> (&str, &str, &str) {
+    (at(recovery, "/status/phase"), at(recovery, "/status/verdict/cause"), at(recovery, "/status/verdict/decision"))
+}
+
+/// Names of the vetoes.
+pub(crate) fn vetoes(recovery: &Value) -> Vec<&str> {
+    let vetoes = recovery["status"]["verdict"]["vetoes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    vetoes.iter().map(|veto| at(veto, "/name")).collect()
+}
+
+/// What could not be got, in one text.
+pub(crate) fn missing(recovery: &Value) -> String {
+    recovery["status"]["evidence"]["missing"].to_string()
+}
+
+/// Why it is held.
+pub(crate) fn held_for(recovery: &Value) -> String {
+    condition(&recovery["status"], "Acting").1
 }

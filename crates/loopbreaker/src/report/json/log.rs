@@ -9,11 +9,11 @@ use crashlog::{
 use diagnosis::{Cause, LogOpinion, Probability, Symptom, Testimony};
 use serde::Serialize;
 
-use crashlog::{Chosen, FileOpinion, lines, read};
 use crate::{
     incident::{Incident, damage_score},
     words::clean,
 };
+use crashlog::{Chosen, FileOpinion, lines, read};
 
 #[derive(Serialize)]
 pub(super) struct LogJson<'a> {

@@ -108,7 +108,11 @@ impl<'a> VerdictJson<'a> {
             kubernetes: incident.word.as_ref().map(kubernetes),
             other_cause: verdict.other_cause,
             witnesses: verdict.witnesses.iter().copied().map(Witness::as_str).collect(),
-            vetoes: verdict.vetoes.iter().map(|veto| format!("{}: {}", veto.word(), clean(&veto.to_string()))).collect(),
+            vetoes: verdict
+                .vetoes
+                .iter()
+                .map(|veto| format!("{}: {}", veto.word(), clean(&veto.to_string())))
+                .collect(),
             unseen: &verdict.unseen,
             missing: incident
                 .missing

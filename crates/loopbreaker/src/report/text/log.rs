@@ -4,11 +4,11 @@ use crashlog::{explain::DecisiveLine, phrases::Polarity};
 use diagnosis::{Cause, DatabaseName, LogReading};
 
 use super::reasons::because;
-use crashlog::{Chosen, LogPart, lines, read};
 use crate::{
     incident::Incident,
     report::page::{FAINT, Page},
 };
+use crashlog::{Chosen, LogPart, lines, read};
 
 /// Lines shown beside the one that decides.
 const SUPPORTING_SHOWN: usize = 3;

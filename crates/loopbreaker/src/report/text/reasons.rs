@@ -9,8 +9,8 @@ use crashlog::{
 };
 use diagnosis::Cause;
 
-use crashlog::Chosen;
 use crate::{report::page::Page, words::rounded};
+use crashlog::Chosen;
 
 /// A reason in words with its share of the score in nats.
 type Weighed = (String, f64);

@@ -13,17 +13,14 @@ use k8s_openapi::{
     api::{
         batch::v1::{Job, JobSpec},
         core::v1::{
-            Affinity, Capabilities, Container, LocalObjectReference, NodeAffinity, NodeSelector, NodeSelectorRequirement,
-            NodeSelectorTerm, PersistentVolumeClaimVolumeSource, Pod, PodSecurityContext, PodSpec, PodTemplateSpec,
-            ResourceRequirements, SeccompProfile, SecurityContext, Volume, VolumeMount,
+            Affinity, Capabilities, Container, LocalObjectReference, NodeAffinity, NodeSelector,
+            NodeSelectorRequirement, NodeSelectorTerm, PersistentVolumeClaimVolumeSource, Pod, PodSecurityContext,
+            PodSpec, PodTemplateSpec, ResourceRequirements, SeccompProfile, SecurityContext, Volume, VolumeMount,
         },
     },
     apimachinery::pkg::{api::resource::Quantity, apis::meta::v1::OwnerReference},
 };
-use kube::{
-    Resource, ResourceExt,
-    api::ObjectMeta,
-};
+use kube::{Resource, ResourceExt, api::ObjectMeta};
 
 use super::place::{CannotInspect, find};
 use crate::{Settings, recover::OWNED};
@@ -73,7 +70,11 @@ const MOUNT: &str = "/volume";
 const LEFT_FOR_SECONDS: i32 = 86_400;
 
 /// Builds it.
-pub(crate) fn inspector_job(pod: &Pod, request: &InspectRequest<'_>, settings: &Settings) -> Result<Job, CannotInspect> {
+pub(crate) fn inspector_job(
+    pod: &Pod,
+    request: &InspectRequest<'_>,
+    settings: &Settings,
+) -> Result<Job, CannotInspect> {
     let place = find(pod)?;
     let metadata = our_metadata(request.recovery, &request.name);
     let labels = metadata.labels.clone();

@@ -45,11 +45,13 @@ impl Collector {
     /// Looks after a Job.
     pub(crate) async fn inspection(&self, namespace: &str, name: &str) -> Result<JobOutcome, String> {
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), namespace);
-        let job = jobs.get_opt(name).await.map_err(|error| in_words("get", &format!("jobs {namespace}/{name}"), &error))?;
+        let job =
+            jobs.get_opt(name).await.map_err(|error| in_words("get", &format!("jobs {namespace}/{name}"), &error))?;
         let Some(job) = job else { return Ok(JobOutcome::Absent) };
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), namespace);
         let of_job = ListParams::default().labels(&format!("batch.kubernetes.io/job-name={name}"));
-        let found = pods.list(&of_job).await.map_err(|error| in_words("list", &format!("pods of {namespace}"), &error))?;
+        let found =
+            pods.list(&of_job).await.map_err(|error| in_words("list", &format!("pods of {namespace}"), &error))?;
         let uid = job.uid().unwrap_or_default();
         let pod = found.items.into_iter().find(|pod| pod.owner_references().iter().any(|owner| owner.uid == uid));
         let failure = job_failure(&job);
@@ -62,8 +64,13 @@ impl Collector {
         match ended(&pod) {
             Some(End { code, reason, began, ended }) => {
                 let params = LogParams { limit_bytes: Some(REPORT_MAX), ..LogParams::default() };
-                let log = pods.logs(&pod.name_any(), &params).await;
-                let log = log.map_err(|error| in_words("get", &format!("pods/log of {namespace}/{}", pod.name_any()), &error))?;
+                let what = format!("pods/log of {namespace}/{}", pod.name_any());
+                let log = match pods.logs(&pod.name_any(), &params).await {
+                    Ok(log) => log,
+                    // It does not become readable by waiting.
+                    Err(error @ kube::Error::Api(_)) => return Ok(JobOutcome::Failed(in_words("get", &what, &error))),
+                    Err(error) => return Err(in_words("get", &what, &error)),
+                };
                 Ok(match read_inspection(&log) {
                     Ok(report) => JobOutcome::Reported { report: Box::new(report), began, ended },
                     Err(why) => JobOutcome::Failed(format!("the inspector ended with {code} ({reason}): {why}")),
@@ -89,7 +96,8 @@ impl Collector {
 fn job_failure(job: &Job) -> Option<String> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
     let failed = conditions.iter().find(|condition| condition.type_ == "Failed" && condition.status == "True")?;
-    let (reason, message) = (failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or_default());
+    let (reason, message) =
+        (failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or_default());
     Some(format!("the inspector's Job failed: {reason} {message}").trim_end().to_owned())
 }
 
@@ -131,8 +139,10 @@ fn waits_for(pod: &Pod) -> Option<String> {
         let message = waiting.message.as_deref().unwrap_or_default();
         return Some(format!("the inspector cannot be started: {reason} {message}"));
     }
-    let unscheduled = status.conditions.iter().flatten().find(|condition| {
-        condition.type_ == "PodScheduled" && condition.status == "False"
-    })?;
+    let unscheduled = status
+        .conditions
+        .iter()
+        .flatten()
+        .find(|condition| condition.type_ == "PodScheduled" && condition.status == "False")?;
     Some(format!("the inspector finds no machine: {}", unscheduled.message.as_deref().unwrap_or("no reason given")))
 }

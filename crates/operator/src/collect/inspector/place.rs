@@ -15,7 +15,9 @@ pub(crate) enum CannotInspect {
     #[error("its claim is not there")]
     ClaimGone,
     /// Two claims, and nothing says on which the data is.
-    #[error("the node mounts several claims ({0}) and its arguments do not say on which its home is (give it `--home`)")]
+    #[error(
+        "the node mounts several claims ({0}) and its arguments do not say on which its home is (give it `--home`)"
+    )]
     SeveralClaims(String),
     /// Only one pod may have it.
     #[error(
@@ -79,7 +81,8 @@ pub(super) fn find(pod: &Pod) -> Result<Place, CannotInspect> {
         }
     };
     let inside = home.as_ref().and_then(|home| under(home, &mount.path)).unwrap_or_default();
-    let parts: Vec<&str> = [mount.sub_path.as_str(), inside.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        [mount.sub_path.as_str(), inside.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
     let node = spec.node_name.clone().filter(|node| !node.is_empty()).ok_or(CannotInspect::NoNode)?;
     Ok(Place { container: name, node, directory: parts.join("/") })
 }

@@ -3,7 +3,9 @@
 //! `loopbreaker.dev/inspection/v1`, of any version that names it so: fields that are not known are passed over, and a schema
 //! of another name is "could not tell", never a guess.
 
-use diagnosis::{Circumstances, DatabaseName, DiskReading, InspectionScope, SigningRisk, Space, StartRole, UpgradePlan};
+use diagnosis::{
+    Circumstances, DatabaseName, DiskReading, InspectionScope, SigningRisk, Space, StartRole, UpgradePlan,
+};
 use scene::one_line;
 use serde::Deserialize;
 
@@ -129,9 +131,10 @@ pub fn read_inspection(log: &str) -> Result<InspectionReport, NotAReport> {
         schema: String,
     }
     // Pretty-printed it begins with a brace of its own line, else the whole of it is one line.
-    let starts = log.match_indices('{').map(|(at, _)| at).filter(|at| {
-        log.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
-    });
+    let starts = log
+        .match_indices('{')
+        .map(|(at, _)| at)
+        .filter(|at| log.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n')));
     let mut broken = None;
     for at in starts {
         let mut documents = serde_json::Deserializer::from_str(log.get(at..).unwrap_or_default()).into_iter();
@@ -192,7 +195,8 @@ impl InspectionReport {
 
     fn scope(&self) -> InspectionScope {
         let stores = self.trees.as_ref().map(|trees| trees.stores.as_slice()).unwrap_or_default();
-        let whole = |store: &Store| store.root_fits == Some(true) && store.walked_leaves >= store.leaves && store.leaves > 0;
+        let whole =
+            |store: &Store| store.root_fits == Some(true) && store.walked_leaves >= store.leaves && store.leaves > 0;
         match self.depth.as_deref() {
             Some("quick") => InspectionScope::Quick,
             _ if !stores.is_empty() && stores.iter().all(whole) => InspectionScope::AllChecksAndIavlHashes,
@@ -211,7 +215,10 @@ impl InspectionReport {
         reasons.extend(self.untold.iter().map(|why| (true, why.clone())));
         reasons.extend(self.findings.iter().map(|finding| (true, finding.detail.clone())));
         reasons.sort_by_key(|(later, _)| *later);
-        reasons.into_iter().next().map_or_else(|| "the inspector does not say why".to_owned(), |(_, why)| one_line(&why))
+        reasons
+            .into_iter()
+            .next()
+            .map_or_else(|| "the inspector does not say why".to_owned(), |(_, why)| one_line(&why))
     }
 
     /// Adds what only the disk can tell. It never takes a veto away (P7, P10).
@@ -251,6 +258,12 @@ impl InspectionReport {
         words.collect()
     }
 
+    /// The last height that the application committed, or the state where that is not known.
+    #[must_use]
+    pub fn height(&self) -> Option<u64> {
+        self.heights.application.or(self.heights.state)
+    }
+
     /// The outcome's word.
     #[must_use]
     pub fn outcome(&self) -> &str {
@@ -265,12 +278,7 @@ impl InspectionReport {
             return None;
         }
         let word = |height: Option<u64>| height.map_or_else(|| "?".to_owned(), |height| height.to_string());
-        Some(format!(
-            "application {}, state {}, block store {}",
-            word(application),
-            word(state),
-            word(blockstore)
-        ))
+        Some(format!("application {}, state {}, block store {}", word(application), word(state), word(blockstore)))
     }
 
     /// The chain's id, by the node's own state.
