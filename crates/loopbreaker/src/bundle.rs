@@ -134,6 +134,15 @@ impl Bundle {
         Ok(bundle)
     }
 
+    /// Its objects as they stand in its files.
+    pub(crate) fn raw_objects(&self) -> Result<Vec<Value>, BundleError> {
+        let mut all = Vec::new();
+        for file in entries(&self.path.join("objects"))?.iter().filter(|file| is_object_file(file)) {
+            all.extend(objects::as_they_stand(&read_bounded(file)?));
+        }
+        Ok(all)
+    }
+
     /// Reads a single file of objects that holds at least one pod, or standard input for `-`.
     pub(crate) fn open_pod_file(path: &Path) -> Result<Self, BundleError> {
         let mut bundle = Self {

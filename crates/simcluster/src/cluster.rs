@@ -52,12 +52,22 @@ impl<'v> View<'v> {
 /// Called after every request and every event.
 pub type Observer = Box<dyn FnMut(&Seen<'_>, View<'_>) + Send>;
 
+/// Whether chance moves things by milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As in a real cluster.
+    Varied,
+    /// Always the same.
+    Even,
+}
+
 /// Everything but the models.
 pub(crate) struct State {
     pub(crate) server: Server,
     pub(crate) outside: Outside,
     pub(crate) faults: FaultPlan,
     pub(crate) random: Rng,
+    pub(crate) pace: Pace,
     /// Until when nobody from outside reaches the API server.
     pub(crate) away_until: Option<Timestamp>,
     trace: Vec<Entry>,
@@ -100,6 +110,7 @@ impl State {
             outside: Outside::default(),
             faults: FaultPlan::default(),
             random: Rng::with_seed(seed),
+            pace: Pace::Varied,
             away_until: None,
             trace: Vec::new(),
             counts: BTreeMap::new(),
@@ -195,7 +206,10 @@ impl Cluster {
         for event in store.since(self.told.max(store.oldest())).into_iter().flatten() {
             for (place, model) in self.models.iter().enumerate() {
                 for wake in model.wakes(event, store) {
-                    let jitter = self.state.random.i64(0..=model.jitter().max(0));
+                    let jitter = match self.state.pace {
+                        Pace::Varied => self.state.random.i64(0..=model.jitter().max(0)),
+                        Pace::Even => 0,
+                    };
                     let after = wake.after.saturating_add(SignedDuration::from_millis(jitter));
                     self.agenda.add(now.checked_add(after).unwrap_or(now), place, wake.key);
                 }

@@ -52,6 +52,19 @@ impl Wake {
     }
 }
 
+/// Every model but those that make and take away the pods of workloads: where a world begins in the middle with some of a
+/// workload's objects, its owner would make up the rest.
+pub(crate) fn without_owners() -> Vec<Box<dyn Model>> {
+    vec![
+        Box::<scheduler::Scheduler>::default(),
+        Box::<kubelet::Kubelet>::default(),
+        Box::<jobs::Jobs>::default(),
+        Box::<volume_binder::VolumeBinder>::default(),
+        Box::<protection::ClaimProtection>::default(),
+        Box::<snapshots::Snapshots>::default(),
+    ]
+}
+
 /// Every model.
 pub(crate) fn all() -> Vec<Box<dyn Model>> {
     vec![

@@ -20,7 +20,7 @@ use tokio::{sync::Notify, time::sleep};
 
 use crate::{
     clock::Clock,
-    cluster::Cluster,
+    cluster::{Cluster, Pace},
     faults::{Fault, WatchFault},
     server::{Call, Refusal, Reply, Verb},
     trace::Entry,
@@ -76,6 +76,9 @@ impl Door {
     /// A few milliseconds each way, from the seed.
     fn delays(&self) -> (Duration, Duration) {
         let mut cluster = lock(&self.cluster);
+        if cluster.state.pace == Pace::Even {
+            return (Duration::from_millis(2), Duration::from_millis(2));
+        }
         let mut delay = || Duration::from_millis(cluster.state.random.u64(1..=8));
         (delay(), delay())
     }

@@ -33,7 +33,7 @@ pub use self::{
 };
 use crate::{
     clock::Clock,
-    cluster::{Cluster, Observer, State},
+    cluster::{Cluster, Observer, Pace, State},
     faults::{Fault, Requests, WatchFault},
     models,
     service::{Door, lock},
@@ -92,8 +92,21 @@ impl World {
     /// The same, with another time to begin.
     #[must_use]
     pub fn starting_at(seed: u64, begin: Timestamp) -> Self {
+        Self::with(begin, Cluster::new(seed, models::all()))
+    }
+
+    /// A world that begins in the middle, with whatever is put into it: nobody makes or takes away the pods of a workload, and
+    /// nothing is delayed by chance, so that it takes the same course however the requests are ordered.
+    #[must_use]
+    pub fn in_the_middle(begin: Timestamp) -> Self {
+        let mut cluster = Cluster::new(0, models::without_owners());
+        cluster.state.pace = Pace::Even;
+        Self::with(begin, cluster)
+    }
+
+    fn with(begin: Timestamp, cluster: Cluster) -> Self {
         let clock = Clock::starting_at(begin);
-        let cluster = Arc::new(Mutex::new(Cluster::new(seed, models::all())));
+        let cluster = Arc::new(Mutex::new(cluster));
         let driver = tokio::spawn(drive(Arc::clone(&cluster), clock));
         let world = Self { inner: Arc::new(Inner { cluster, clock, driver, crashes: Mutex::default() }) };
         world.furnish();

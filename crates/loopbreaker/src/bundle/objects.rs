@@ -25,6 +25,34 @@ pub(super) fn add_file(objects: &mut Objects, file: &Path, bytes: &[u8], notes: 
     intake.finish();
 }
 
+/// All objects of one file as they stand there; what cannot be read has been told by whoever read the bundle.
+pub(super) fn as_they_stand(bytes: &[u8]) -> Vec<Value> {
+    let mut objects = Vec::new();
+    for value in read_documents(bytes).into_iter().filter_map(|document| document.content.ok()) {
+        flatten(value, LISTS_DEEP_MAX, &mut objects);
+    }
+    objects
+}
+
+fn flatten(mut value: Value, lists_left: usize, into: &mut Vec<Value>) {
+    let kind = text(&value, "kind");
+    if !kind.ends_with("List") {
+        into.push(value);
+        return;
+    }
+    let Some(Value::Array(items)) = value.get_mut("items").map(Value::take) else { return };
+    let item_kind = kind.strip_suffix("List").unwrap_or_default().to_owned();
+    for mut item in items.into_iter().filter(|_| lists_left > 0) {
+        if let Value::Object(fields) = &mut item
+            && !item_kind.is_empty()
+        {
+            fields.entry("kind").or_insert_with(|| item_kind.clone().into());
+            fields.entry("apiVersion").or_insert_with(|| text(&value, "apiVersion").into());
+        }
+        flatten(item, lists_left - 1, into);
+    }
+}
+
 /// One file being taken in.
 struct Intake<'a> {
     objects: &'a mut Objects,
