@@ -5,17 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use diagnosis::{Cause, CrashLoopReading, InstanceHistory, InstanceName, LogOpinion, LogReading, Observation, Policy};
+use diagnosis::{CrashLoopReading, InstanceHistory, InstanceName, LogReading, Observation};
 
 use scene::LogCauses;
 
-use crashlog::{LogPart, read};
 use crate::{
     bundle::{Bundle, BundleError, LogFile, LogRun, Subject},
     examine::{LogSource, examine},
     progress::Progress,
     words::clean,
 };
+use crashlog::LogPart;
 
 /// Replicas beside those of the reports whose logs are read. Who lies beyond is compared by exit codes alone.
 const OTHERS_MAX: usize = 32;

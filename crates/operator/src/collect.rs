@@ -18,6 +18,7 @@ use crate::Clock;
 
 pub(crate) use around::Around;
 pub(crate) use assemble::{DiskFound, Parts, assemble};
+pub use guard_words::guard_words;
 pub(crate) use inspector::{
     AskedDepth, CannotInspect, InspectRequest, JobOutcome, Machine, can_inspect_in_place, inspector_job,
 };

@@ -84,8 +84,11 @@ pub(crate) fn assemble(parts: Parts<'_>) -> Assembled {
     let mut circumstances = parts.circumstances;
     let mut missing = parts.missing;
     let disk = reading(&parts.disk);
-    if let DiskFound::Reported { report, .. } = &parts.disk {
+    if let DiskFound::Reported { report, method, .. } = &parts.disk {
         report.complete(&mut circumstances);
+        if *method == DiskMethod::InPlace {
+            circumstances.space = report.space();
+        }
     }
     if let DiskFound::Not(why) = &parts.disk {
         missing.push(format!("the disk was not read: {why}"));
@@ -107,8 +110,13 @@ pub(crate) fn assemble(parts: Parts<'_>) -> Assembled {
         missing: missing.iter().map(|words| redact(words)).collect(),
     };
     report.id = Some(id(&report, parts.about));
-    let evidence =
-        Evidence { crash_loop: parts.crash_loop, log: parts.log.reading, disk, siblings: parts.siblings, circumstances };
+    let evidence = Evidence {
+        crash_loop: parts.crash_loop,
+        log: parts.log.reading,
+        disk,
+        siblings: parts.siblings,
+        circumstances,
+    };
     Assembled { evidence, report }
 }
 
@@ -138,10 +146,9 @@ fn log_report(log: &LogPart, at: Option<Timestamp>, now: Timestamp) -> Option<Lo
         None => says,
     };
     let witness = matches!(&log.reading, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
-    let decisive = lines(&chosen.finding, QUOTED_MAX).into_iter().map(|line| DecisiveLine {
-        line: line.line,
-        text: cut(&redact(&one_line_of(&line.text)), 1024),
-    });
+    let decisive = lines(&chosen.finding, QUOTED_MAX)
+        .into_iter()
+        .map(|line| DecisiveLine { line: line.line, text: cut(&redact(&one_line_of(&line.text)), 1024) });
     Some(LogReport {
         gathered: Gathered { at: Time(at.unwrap_or(now)), from: one_line(&chosen.label) },
         witness,
@@ -177,7 +184,9 @@ fn disk_report(disk: &DiskFound, reading: &DiskReading, now: Timestamp) -> DiskR
         (DiskReading::Intact { .. }, _) => "nothing wrong was found".to_owned(),
         (DiskReading::Damaged(databases), _) => format!("damaged: {}", names(databases)),
         (DiskReading::Inconsistent(databases), _) => format!("the databases disagree: {}", names(databases)),
-        (DiskReading::ReadsDiffer(databases), _) => format!("the same block reads differently twice: {}", names(databases)),
+        (DiskReading::ReadsDiffer(databases), _) => {
+            format!("the same block reads differently twice: {}", names(databases))
+        }
     };
     let (method, at, from) = match disk {
         DiskFound::Reported { method: DiskMethod::Snapshot, at, .. } => {

@@ -32,7 +32,9 @@ pub struct RpcAddress {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RpcFailure {
     /// Connection refused.
-    #[error("nothing listens on port {port} of the pod's address: the node is down, or its RPC listens on 127.0.0.1 only")]
+    #[error(
+        "nothing listens on port {port} of the pod's address: the node is down, or its RPC listens on 127.0.0.1 only"
+    )]
     Refused {
         /// Which port.
         port: u16,

@@ -72,9 +72,11 @@ pub(crate) fn forensic_claim(
 
 /// Ready by its own word, and bound: `readyToUse` alone may be of another time.
 pub(crate) fn snapshot_is_ready(snapshot: &VolumeSnapshot) -> bool {
-    snapshot.status.as_ref().is_some_and(|status| {
-        status.ready_to_use == Some(true) && status.bound_volume_snapshot_content_name.is_some()
-    }) && snapshot_error(snapshot).is_none()
+    snapshot
+        .status
+        .as_ref()
+        .is_some_and(|status| status.ready_to_use == Some(true) && status.bound_volume_snapshot_content_name.is_some())
+        && snapshot_error(snapshot).is_none()
 }
 
 /// What the snapshot controller says went wrong.

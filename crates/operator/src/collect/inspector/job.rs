@@ -13,17 +13,14 @@ use k8s_openapi::{
     api::{
         batch::v1::{Job, JobSpec},
         core::v1::{
-            Affinity, Capabilities, Container, LocalObjectReference, NodeAffinity, NodeSelector, NodeSelectorRequirement,
-            NodeSelectorTerm, PersistentVolumeClaimVolumeSource, Pod, PodSecurityContext, PodSpec, PodTemplateSpec,
-            ResourceRequirements, SeccompProfile, SecurityContext, Volume, VolumeMount,
+            Affinity, Capabilities, Container, LocalObjectReference, NodeAffinity, NodeSelector,
+            NodeSelectorRequirement, NodeSelectorTerm, PersistentVolumeClaimVolumeSource, Pod, PodSecurityContext,
+            PodSpec, PodTemplateSpec, ResourceRequirements, SeccompProfile, SecurityContext, Volume, VolumeMount,
         },
     },
     apimachinery::pkg::{api::resource::Quantity, apis::meta::v1::OwnerReference},
 };
-use kube::{
-    Resource, ResourceExt,
-    api::ObjectMeta,
-};
+use kube::{Resource, ResourceExt, api::ObjectMeta};
 
 use super::place::{CannotInspect, find};
 use crate::{Settings, recover::OWNED};
@@ -73,7 +70,11 @@ const MOUNT: &str = "/volume";
 const LEFT_FOR_SECONDS: i32 = 86_400;
 
 /// Builds it.
-pub(crate) fn inspector_job(pod: &Pod, request: &InspectRequest<'_>, settings: &Settings) -> Result<Job, CannotInspect> {
+pub(crate) fn inspector_job(
+    pod: &Pod,
+    request: &InspectRequest<'_>,
+    settings: &Settings,
+) -> Result<Job, CannotInspect> {
     let place = find(pod)?;
     let metadata = our_metadata(request.recovery, &request.name);
     let labels = metadata.labels.clone();
@@ -83,7 +84,10 @@ pub(crate) fn inspector_job(pod: &Pod, request: &InspectRequest<'_>, settings: &
     if !place.directory.is_empty() {
         directory = format!("{MOUNT}/{}", place.directory);
     }
-    let affinity = (request.on == Machine::OfTheReplica).then(|| on_machine(&place.node));
+    let affinity = match request.on {
+        Machine::OfTheReplica => Some(on_machine(&place.node.ok_or(CannotInspect::NoNode)?)),
+        Machine::Any => None,
+    };
     let spec = PodSpec {
         affinity,
         tolerations: own.tolerations.clone(),
@@ -197,8 +201,11 @@ fn as_the_node(pod: Option<&PodSecurityContext>, node: Option<&Container>) -> Po
     let own = node.and_then(|node| node.security_context.clone()).unwrap_or_default();
     let mut groups = pod.supplemental_groups.clone().unwrap_or_default();
     groups.extend(pod.fs_group.filter(|group| !groups.contains(group)));
+    let user = own.run_as_user.or(pod.run_as_user);
     PodSecurityContext {
-        run_as_user: own.run_as_user.or(pod.run_as_user),
+        run_as_user: user,
+        // A namespace of the `restricted` standard asks that it be said.
+        run_as_non_root: user.filter(|user| *user != 0).map(|_| true),
         run_as_group: own.run_as_group.or(pod.run_as_group),
         se_linux_options: own.se_linux_options.or(pod.se_linux_options),
         supplemental_groups: (!groups.is_empty()).then_some(groups),

@@ -45,11 +45,13 @@ impl Collector {
     /// Looks after a Job.
     pub(crate) async fn inspection(&self, namespace: &str, name: &str) -> Result<JobOutcome, String> {
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), namespace);
-        let job = jobs.get_opt(name).await.map_err(|error| in_words("get", &format!("jobs {namespace}/{name}"), &error))?;
+        let job =
+            jobs.get_opt(name).await.map_err(|error| in_words("get", &format!("jobs {namespace}/{name}"), &error))?;
         let Some(job) = job else { return Ok(JobOutcome::Absent) };
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), namespace);
         let of_job = ListParams::default().labels(&format!("batch.kubernetes.io/job-name={name}"));
-        let found = pods.list(&of_job).await.map_err(|error| in_words("list", &format!("pods of {namespace}"), &error))?;
+        let found =
+            pods.list(&of_job).await.map_err(|error| in_words("list", &format!("pods of {namespace}"), &error))?;
         let uid = job.uid().unwrap_or_default();
         let pod = found.items.into_iter().find(|pod| pod.owner_references().iter().any(|owner| owner.uid == uid));
         let failure = job_failure(&job);
@@ -63,15 +65,25 @@ impl Collector {
             Some(End { code, reason, began, ended }) => {
                 let params = LogParams { limit_bytes: Some(REPORT_MAX), ..LogParams::default() };
                 let log = pods.logs(&pod.name_any(), &params).await;
-                let log = log.map_err(|error| in_words("get", &format!("pods/log of {namespace}/{}", pod.name_any()), &error))?;
+                let log = log
+                    .map_err(|error| in_words("get", &format!("pods/log of {namespace}/{}", pod.name_any()), &error))?;
                 Ok(match read_inspection(&log) {
                     Ok(report) => JobOutcome::Reported { report: Box::new(report), began, ended },
                     Err(why) => JobOutcome::Failed(format!("the inspector ended with {code} ({reason}): {why}")),
                 })
             }
-            None if failure.is_some() => Ok(JobOutcome::Failed(failure.unwrap_or_default())),
+            None if failure.is_some() => {
+                let why = [failure, waits_for(&pod)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+                Ok(JobOutcome::Failed(why))
+            }
             None if is_running(&pod) => Ok(JobOutcome::Running),
-            None => Ok(JobOutcome::Waiting { refused: waits_for(&pod) }),
+            None => {
+                let refused = match waits_for(&pod) {
+                    Some(why) => Some(why),
+                    None => self.cannot_be_attached(namespace, &pod.name_any()).await,
+                };
+                Ok(JobOutcome::Waiting { refused })
+            }
         }
     }
 
@@ -84,12 +96,23 @@ impl Collector {
         let message = failed.next_back().and_then(|event| event.message.clone())?;
         Some(format!("no pod could be made for the inspector: {message}"))
     }
+
+    /// Why the volume cannot be had beside the replica: it is held by another machine.
+    async fn cannot_be_attached(&self, namespace: &str, pod: &str) -> Option<String> {
+        let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
+        let about = ListParams::default().fields(&format!("involvedObject.name={pod}"));
+        let events = events.list(&about).await.ok()?;
+        let mut messages = events.items.iter().filter_map(|event| event.message.as_deref());
+        let message = messages.find(|message| message.contains("Multi-Attach error"))?;
+        Some(format!("the inspector cannot mount the volume: {message}"))
+    }
 }
 
 fn job_failure(job: &Job) -> Option<String> {
     let conditions = job.status.as_ref()?.conditions.as_ref()?;
     let failed = conditions.iter().find(|condition| condition.type_ == "Failed" && condition.status == "True")?;
-    let (reason, message) = (failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or_default());
+    let (reason, message) =
+        (failed.reason.as_deref().unwrap_or("Failed"), failed.message.as_deref().unwrap_or_default());
     Some(format!("the inspector's Job failed: {reason} {message}").trim_end().to_owned())
 }
 
@@ -131,8 +154,10 @@ fn waits_for(pod: &Pod) -> Option<String> {
         let message = waiting.message.as_deref().unwrap_or_default();
         return Some(format!("the inspector cannot be started: {reason} {message}"));
     }
-    let unscheduled = status.conditions.iter().flatten().find(|condition| {
-        condition.type_ == "PodScheduled" && condition.status == "False"
-    })?;
+    let unscheduled = status
+        .conditions
+        .iter()
+        .flatten()
+        .find(|condition| condition.type_ == "PodScheduled" && condition.status == "False")?;
     Some(format!("the inspector finds no machine: {}", unscheduled.message.as_deref().unwrap_or("no reason given")))
 }

@@ -3,7 +3,9 @@
 //! `loopbreaker.dev/inspection/v1`, of any version that names it so: fields that are not known are passed over, and a schema
 //! of another name is "could not tell", never a guess.
 
-use diagnosis::{Circumstances, DatabaseName, DiskReading, InspectionScope, SigningRisk, Space, StartRole, UpgradePlan};
+use diagnosis::{
+    Circumstances, DatabaseName, DiskReading, InspectionScope, SigningRisk, Space, StartRole, UpgradePlan,
+};
 use scene::one_line;
 use serde::Deserialize;
 
@@ -129,9 +131,10 @@ pub fn read_inspection(log: &str) -> Result<InspectionReport, NotAReport> {
         schema: String,
     }
     // Pretty-printed it begins with a brace of its own line, else the whole of it is one line.
-    let starts = log.match_indices('{').map(|(at, _)| at).filter(|at| {
-        log.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
-    });
+    let starts = log
+        .match_indices('{')
+        .map(|(at, _)| at)
+        .filter(|at| log.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n')));
     let mut broken = None;
     for at in starts {
         let mut documents = serde_json::Deserializer::from_str(log.get(at..).unwrap_or_default()).into_iter();
@@ -192,11 +195,14 @@ impl InspectionReport {
 
     fn scope(&self) -> InspectionScope {
         let stores = self.trees.as_ref().map(|trees| trees.stores.as_slice()).unwrap_or_default();
-        let whole = |store: &Store| store.root_fits == Some(true) && store.walked_leaves >= store.leaves && store.leaves > 0;
+        let whole = |store: &Store| store.root_fits == Some(true) && store.walked_leaves >= store.leaves;
         match self.depth.as_deref() {
-            Some("quick") => InspectionScope::Quick,
-            _ if !stores.is_empty() && stores.iter().all(whole) => InspectionScope::AllChecksAndIavlHashes,
-            _ => InspectionScope::AllChecks,
+            Some("default" | "deep") if !stores.is_empty() && stores.iter().all(whole) => {
+                InspectionScope::AllChecksAndIavlHashes
+            }
+            Some("default" | "deep") => InspectionScope::AllChecks,
+            // A report that does not say how deep it looked has looked at the least.
+            _ => InspectionScope::Quick,
         }
     }
 
@@ -209,9 +215,13 @@ impl InspectionReport {
             reasons.extend(words.map(|why| (later, format!("{}: {why}", database.name))));
         }
         reasons.extend(self.untold.iter().map(|why| (true, why.clone())));
-        reasons.extend(self.findings.iter().map(|finding| (true, finding.detail.clone())));
+        let is_later = |finding: &Finding| DatabaseName::new(&finding.database).start_role() != StartRole::ReadAtStart;
+        reasons.extend(self.findings.iter().map(|finding| (is_later(finding), finding.detail.clone())));
         reasons.sort_by_key(|(later, _)| *later);
-        reasons.into_iter().next().map_or_else(|| "the inspector does not say why".to_owned(), |(_, why)| one_line(&why))
+        reasons
+            .into_iter()
+            .next()
+            .map_or_else(|| "the inspector does not say why".to_owned(), |(_, why)| one_line(&why))
     }
 
     /// Adds what only the disk can tell. It never takes a veto away (P7, P10).
@@ -228,9 +238,13 @@ impl InspectionReport {
             let plan = format!("upgrade-info.json names {:?} at block {}", one_line(&upgrade.name), upgrade.height);
             circumstances.upgrade = UpgradePlan::Due(plan);
         }
-        if let Some(space) = &self.space {
-            circumstances.space = space_now(space);
-        }
+    }
+
+    /// The room on the inspected volume. Of a replica's own volume, read just now, it is the replica's; that of a copy is
+    /// not.
+    #[must_use]
+    pub fn space(&self) -> Space {
+        self.space.as_ref().map_or(Space::Unknown, space_now)
     }
 
     /// The worst findings in words, the gravest first.
@@ -265,12 +279,7 @@ impl InspectionReport {
             return None;
         }
         let word = |height: Option<u64>| height.map_or_else(|| "?".to_owned(), |height| height.to_string());
-        Some(format!(
-            "application {}, state {}, block store {}",
-            word(application),
-            word(state),
-            word(blockstore)
-        ))
+        Some(format!("application {}, state {}, block store {}", word(application), word(state), word(blockstore)))
     }
 
     /// The chain's id, by the node's own state.
