@@ -130,3 +130,6 @@ fn under(path: &str, root: &str) -> Option<String> {
     let rest = path.trim_end_matches('/').strip_prefix(root)?;
     (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_matches('/').to_owned())
 }
+
+#[cfg(test)]
+mod tests;
