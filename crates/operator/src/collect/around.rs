@@ -188,7 +188,9 @@ impl Collector {
                 let name = object.name_any();
                 match object.0 {
                     Ok(object) => read.push(object),
-                    Err(error) => around.missing.push(format!("{} {name} cannot be read: {}", K::kind(&()), error.error)),
+                    Err(error) => {
+                        around.missing.push(format!("{} {name} cannot be read: {}", K::kind(&()), error.error));
+                    }
                 }
             }
             let Some(next) = page.metadata.continue_.filter(|next| !next.is_empty()) else { return Ok(read) };

@@ -90,7 +90,8 @@ impl GuardWords {
         let (facts, text) = said.split_once(": ").unwrap_or((said, ""));
         let field = |name: &str| facts.split(' ').find_map(|word| word.strip_prefix(name)).unwrap_or_default();
         if facts.starts_with("finding ") {
-            let database = field("file=").split('/').find(|part| part.ends_with(".db") || *part == "cs.wal");
+            let database =
+                field("file=").split('/').find(|part| part.strip_suffix(".db").is_some() || *part == "cs.wal");
             self.finding(field("severity="), database.unwrap_or("unknown"), text);
         } else if facts.starts_with("checked ") {
             self.conclude(field("outcome="), field("scope="), text);
@@ -191,17 +192,17 @@ mod tests {
             ),
             (
                 FINDING.replace("severity=damage", "severity=note"),
-                not_told("the guard: its checks were not concluded in time"),
+                Some(not_told("the guard: its checks were not concluded in time")),
             ),
             (
                 checked("outcome=intact scope=nothing: intact; checked nothing"),
-                not_told("the guard: intact; checked nothing"),
+                Some(not_told("the guard: intact; checked nothing")),
             ),
-            (checked("outcome=could_not_tell scope=all: no"), not_told("the guard: no")),
-            (checked("outcome=splendid scope=all: well"), not_told("the guard: well")),
+            (checked("outcome=could_not_tell scope=all: no"), Some(not_told("the guard: no"))),
+            (checked("outcome=splendid scope=all: well"), Some(not_told("the guard: well"))),
             (
                 "loopbreaker guard: nothing was checked: /chain: missing\n".to_owned(),
-                not_told("the guard: nothing was checked: /chain: missing"),
+                Some(not_told("the guard: nothing was checked: /chain: missing")),
             ),
             ("INF starting node\n".to_owned(), None),
             (String::new(), None),
@@ -214,8 +215,8 @@ mod tests {
         format!("loopbreaker guard: checked {rest}\n")
     }
 
-    fn not_told(why: &str) -> Option<DiskReading> {
-        Some(DiskReading::CouldNotTell(why.to_owned()))
+    fn not_told(why: &str) -> DiskReading {
+        DiskReading::CouldNotTell(why.to_owned())
     }
 
     #[test]

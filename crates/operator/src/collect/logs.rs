@@ -64,7 +64,7 @@ pub(crate) struct ReadLog {
 
 /// What one try gave.
 enum Try {
-    Log(ReadLog),
+    Log(Box<ReadLog>),
     /// Not now; the kubelet's words.
     NotNow(String),
     /// Nor later.
@@ -102,7 +102,7 @@ impl Collector {
         for wait in TRIES {
             sleep(Duration::from_secs(wait)).await;
             match self.try_log(wanted).await {
-                Try::Log(log) => return Ok(log),
+                Try::Log(log) => return Ok(*log),
                 Try::NotNow(words) => last = words,
                 Try::Never(words) => return Err(LogFailure::Refused(words)),
             }
@@ -182,7 +182,7 @@ impl Collector {
             LogOf::Crash => format!("{container}, the run that ended before {now}"),
             LogOf::Now => format!("{container}, the run that went on at {now}"),
         };
-        Try::Log(ReadLog { examined: examination.finish(label, gap), guard })
+        Try::Log(Box::new(ReadLog { examined: examination.finish(label, gap), guard }))
     }
 
     /// Adds the end of a long log; says what was not read.
@@ -238,9 +238,9 @@ fn replaced(wanted: &Wanted<'_>) -> String {
 }
 
 /// `unable to retrieve container logs for containerd://…`, the whole answer.
-fn is_the_kubelets_own(bytes: &[u8]) -> bool {
+pub(super) fn is_the_kubelets_own(bytes: &[u8]) -> bool {
     const SENTENCE: &[u8] = b"unable to retrieve container logs for ";
-    bytes.starts_with(SENTENCE) && bytes.iter().filter(|byte| **byte == b'\n').count() <= 1
+    bytes.starts_with(SENTENCE) && !bytes.trim_ascii_end().contains(&b'\n')
 }
 
 fn failed(what: &str, error: &kube::Error) -> Try {

@@ -132,6 +132,7 @@ impl Rpc for HttpRpc {
 
 /// CometBFT wraps it into `result`; a URI request of some versions does not.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the fields' names are CometBFT's")]
 struct Answer {
     sync_info: SyncInfo,
     #[serde(default)]

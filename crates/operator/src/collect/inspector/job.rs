@@ -150,7 +150,7 @@ pub(crate) fn inspector_job(
 pub(crate) fn our_metadata(recovery: &Recovery, name: &str) -> ObjectMeta {
     let labels = BTreeMap::from([
         (OWNED.0.to_owned(), OWNED.1.to_owned()),
-        ("loopbreaker.dev/recovery".to_owned(), recovery.name_any()),
+        ("loopbreaker.dev/recovery".to_owned(), label(&recovery.name_any())),
     ]);
     let owner: Option<OwnerReference> = recovery.controller_owner_ref(&());
     ObjectMeta {
@@ -160,6 +160,13 @@ pub(crate) fn our_metadata(recovery: &Recovery, name: &str) -> ObjectMeta {
         owner_references: Some(owner.into_iter().collect()),
         ..ObjectMeta::default()
     }
+}
+
+/// What a label may hold of a name.
+fn label(name: &str) -> String {
+    const LENGTH_MAX: usize = 63;
+    let cut: String = name.chars().take(LENGTH_MAX).collect();
+    cut.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
 fn command(directory: &str, request: &InspectRequest<'_>) -> Vec<String> {
@@ -194,7 +201,7 @@ fn on_machine(node: &str) -> Affinity {
     }
 }
 
-/// The node's user, group and SELinux options. Its `fsGroup` is taken as a supplemental group: as `fsGroup` the kubelet would
+/// The node's user, group and options of `SELinux`. Its `fsGroup` is taken as a supplemental group: as `fsGroup` the kubelet would
 /// walk the volume and give every file to it.
 fn as_the_node(pod: Option<&PodSecurityContext>, node: Option<&Container>) -> PodSecurityContext {
     let pod = pod.cloned().unwrap_or_default();

@@ -9,6 +9,8 @@ use diagnosis::{
 use scene::one_line;
 use serde::Deserialize;
 
+use self::fields::{Database, DiskSpace, Finding, Heights, Signing, Store, Trees, Upgrade};
+
 const SCHEMA: &str = "loopbreaker.dev/inspection/v1";
 
 /// Why a log holds no report.
@@ -49,77 +51,6 @@ pub struct InspectionReport {
     space: Option<DiskSpace>,
     #[serde(default)]
     depth: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Database {
-    name: String,
-    #[serde(default)]
-    findings: Vec<Finding>,
-    #[serde(default)]
-    untold: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Finding {
-    severity: String,
-    database: String,
-    #[serde(default)]
-    file: String,
-    #[serde(default)]
-    offset: Option<u64>,
-    #[serde(default)]
-    detail: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(default)]
-struct Heights {
-    application: Option<u64>,
-    state: Option<u64>,
-    blockstore: Option<u64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Trees {
-    #[serde(default)]
-    stores: Vec<Store>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Store {
-    #[serde(default)]
-    root_fits: Option<bool>,
-    #[serde(default)]
-    leaves: u64,
-    #[serde(default)]
-    walked_leaves: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Signing {
-    state: String,
-    #[serde(default)]
-    height: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Upgrade {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    height: i64,
-    #[serde(default)]
-    is_due: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct DiskSpace {
-    free_bytes: u64,
-    #[serde(default)]
-    total_bytes: u64,
-    #[serde(default)]
-    free_inodes: Option<u64>,
 }
 
 /// Finds the report in an inspector's log; other lines may stand around it.
@@ -275,9 +206,7 @@ impl InspectionReport {
     #[must_use]
     pub fn heights(&self) -> Option<String> {
         let Heights { application, state, blockstore } = self.heights;
-        if application.or(state).or(blockstore).is_none() {
-            return None;
-        }
+        application.or(state).or(blockstore)?;
         let word = |height: Option<u64>| height.map_or_else(|| "?".to_owned(), |height| height.to_string());
         Some(format!("application {}, state {}, block store {}", word(application), word(state), word(blockstore)))
     }

@@ -82,9 +82,9 @@ pub(super) fn rest<'t>(head: &[u8], tail: &'t [u8]) -> Option<&'t [u8]> {
     let mark = head.get(head.len().checked_sub(MARK)?..)?;
     // Where the two overlap, the tail begins with bytes by which the head ends.
     let ends = tail.windows(MARK).enumerate().filter(|(_, window)| *window == mark).map(|(at, _)| at + MARK);
-    let meets = ends.filter(|end| tail.get(..*end).is_some_and(|common| head.ends_with(common)));
+    let mut meets = ends.filter(|end| tail.get(..*end).is_some_and(|common| head.ends_with(common)));
     // With lines that repeat, the longest overlap is the true one.
-    meets.last().and_then(|end| tail.get(end..))
+    meets.next_back().and_then(|end| tail.get(end..))
 }
 
 #[cfg(test)]

@@ -144,8 +144,8 @@ fn the_log_of_another_pod_of_that_name_is_not_the_crashs() {
 fn of_a_huge_log_both_ends_are_read_and_the_gap_is_said() {
     simulate(async {
         let world = osmosis().await;
-        let mut log: String =
-            (0..60_000).map(|line| format!("{line:09} INF executed block, as every few seconds\n")).collect();
+        let lines = (0..60_000).map(|line| format!("{line:09} INF executed block, as every few seconds\n"));
+        let mut log = lines.collect::<Vec<_>>().concat();
         log.push_str(PANIC);
         world.ail("cosmos", "osmo-1", "node", Ailment::crash(&log, 2), u32::MAX);
         world.delete("pods", "cosmos", "osmo-1").expect("deleted");

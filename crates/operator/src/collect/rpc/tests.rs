@@ -84,7 +84,9 @@ fn a_closed_port_may_also_be_one_that_listens_on_the_loopback_only() {
     assert_eq!(failure, RpcFailure::Refused { port });
     assert_eq!(
         failure.to_string(),
-        format!("nothing listens on port {port} of the pod's address: the node is down, or its RPC listens on 127.0.0.1 only")
+        format!(
+            "nothing listens on port {port} of the pod's address: the node is down, or its RPC listens on 127.0.0.1 only"
+        )
     );
 }
 

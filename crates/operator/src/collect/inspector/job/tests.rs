@@ -98,8 +98,14 @@ fn it_cannot_change_anything() {
     for on in [Machine::OfTheReplica, Machine::Any] {
         let job = rendered(&pod_of_a_set(), &InspectRequest { on, ..request(&recovery) });
         let pod = &job["spec"]["template"]["spec"];
-        assert_eq!(pod["volumes"], json!([{"name": "volume", "persistentVolumeClaim": {"claimName": "data-osmo-1", "readOnly": true}}]));
-        assert_eq!(pod["containers"][0]["volumeMounts"], json!([{"name": "volume", "mountPath": "/volume", "readOnly": true}]));
+        assert_eq!(
+            pod["volumes"],
+            json!([{"name": "volume", "persistentVolumeClaim": {"claimName": "data-osmo-1", "readOnly": true}}])
+        );
+        assert_eq!(
+            pod["containers"][0]["volumeMounts"],
+            json!([{"name": "volume", "mountPath": "/volume", "readOnly": true}])
+        );
         assert_eq!(pod["securityContext"].get("fsGroup"), None, "the kubelet would give every file to it");
         assert_eq!(pod["securityContext"]["supplementalGroups"], json!([3000, 2000]));
         assert_eq!((pod["automountServiceAccountToken"].as_bool(), pod.get("nodeName")), (Some(false), None));
@@ -129,8 +135,16 @@ fn a_copy_is_read_wherever_it_can_be_mounted() {
 fn a_user_that_is_not_root_is_said_for_namespaces_that_ask() {
     let recovery = recovery();
     let mut pod = pod_of_a_set();
-    let non_root = |pod: &Pod| rendered(pod, &request(&recovery))["spec"]["template"]["spec"]["securityContext"].get("runAsNonRoot").cloned();
+    let non_root = |pod: &Pod| {
+        rendered(pod, &request(&recovery))["spec"]["template"]["spec"]["securityContext"].get("runAsNonRoot").cloned()
+    };
     assert_eq!(non_root(&pod), Some(json!(true)));
     pod.spec.as_mut().expect("a spec").containers[0].security_context = None;
     assert_eq!(non_root(&pod), None, "its user is root");
+}
+
+#[test]
+fn a_label_holds_what_it_may_of_a_long_name() {
+    assert_eq!(label("osmo-1-1"), "osmo-1-1");
+    assert_eq!(label(&format!("{}-{}", "a".repeat(62), "b".repeat(20))), "a".repeat(62));
 }

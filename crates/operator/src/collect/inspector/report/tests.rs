@@ -2,14 +2,15 @@
 
 use super::*;
 
-const INTACT: &str = r#"{"schema":"loopbreaker.dev/inspection/v1","outcome":"intact","depth":"default","databases":[],"findings":[]}"#;
+const INTACT: &str =
+    r#"{"schema":"loopbreaker.dev/inspection/v1","outcome":"intact","depth":"default","databases":[],"findings":[]}"#;
 
 fn reading(log: &str) -> Result<DiskReading, NotAReport> {
     read_inspection(log).map(|report| report.reading())
 }
 
-fn intact(scope: InspectionScope) -> Result<DiskReading, NotAReport> {
-    Ok(DiskReading::Intact { scope })
+fn intact(scope: InspectionScope) -> DiskReading {
+    DiskReading::Intact { scope }
 }
 
 fn with_findings(outcome: &str, findings: &[(&str, &str)]) -> String {
@@ -30,7 +31,7 @@ fn words_may_stand_around_it() {
         format!("{{ broken\n{INTACT}\n"),
         serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(INTACT).expect("JSON")).expect("JSON"),
     ] {
-        assert_eq!(reading(&log), intact(InspectionScope::AllChecks), "{log}");
+        assert_eq!(reading(&log), Ok(intact(InspectionScope::AllChecks)), "{log}");
     }
 }
 
@@ -62,9 +63,17 @@ fn another_version_is_said() {
 fn the_gravest_counts() {
     let name = |name: &str| vec![DatabaseName::new(name)];
     for (outcome, findings, expected) in [
-        ("damaged", vec![("damage", "state"), ("host_sick", "application")], DiskReading::ReadsDiffer(name("application"))),
+        (
+            "damaged",
+            vec![("damage", "state"), ("host_sick", "application")],
+            DiskReading::ReadsDiffer(name("application")),
+        ),
         ("damaged", vec![("damage", "state"), ("inconsistency", "application")], DiskReading::Damaged(name("state"))),
-        ("damaged", vec![("damage", "tx_index"), ("inconsistency", "application")], DiskReading::Inconsistent(name("application"))),
+        (
+            "damaged",
+            vec![("damage", "tx_index"), ("inconsistency", "application")],
+            DiskReading::Inconsistent(name("application")),
+        ),
         ("damaged", vec![("damage", "tx_index")], DiskReading::Damaged(name("tx_index"))),
         ("inconsistent", vec![("inconsistency", "state")], DiskReading::Inconsistent(name("state"))),
     ] {
@@ -77,13 +86,18 @@ fn the_gravest_counts() {
 #[test]
 fn how_much_was_read_is_taken_at_its_least() {
     let tree = |fits: &str, walked: u64| {
-        INTACT.replace("\"databases\"", &format!(r#""trees":{{"stores":[{{"root_fits":{fits},"leaves":9,"walked_leaves":{walked}}}]}},"databases""#))
+        INTACT.replace(
+            "\"databases\"",
+            &format!(
+                r#""trees":{{"stores":[{{"root_fits":{fits},"leaves":9,"walked_leaves":{walked}}}]}},"databases""#
+            ),
+        )
     };
-    assert_eq!(reading(&tree("true", 9)), intact(InspectionScope::AllChecksAndIavlHashes));
-    assert_eq!(reading(&tree("true", 8)), intact(InspectionScope::AllChecks));
-    assert_eq!(reading(&tree("null", 9)), intact(InspectionScope::AllChecks));
-    assert_eq!(reading(&INTACT.replace("default", "quick")), intact(InspectionScope::Quick));
-    assert_eq!(reading(&INTACT.replace(r#""depth":"default","#, "")), intact(InspectionScope::Quick));
+    assert_eq!(reading(&tree("true", 9)), Ok(intact(InspectionScope::AllChecksAndIavlHashes)));
+    assert_eq!(reading(&tree("true", 8)), Ok(intact(InspectionScope::AllChecks)));
+    assert_eq!(reading(&tree("null", 9)), Ok(intact(InspectionScope::AllChecks)));
+    assert_eq!(reading(&INTACT.replace("default", "quick")), Ok(intact(InspectionScope::Quick)));
+    assert_eq!(reading(&INTACT.replace(r#""depth":"default","#, "")), Ok(intact(InspectionScope::Quick)));
 }
 
 #[test]
@@ -99,10 +113,7 @@ fn what_only_the_disk_can_tell_takes_no_veto_away() {
         circumstances.signing,
         SigningRisk::MaySign("its signing state says that it signed at height 7".to_owned())
     );
-    assert_eq!(
-        circumstances.upgrade,
-        UpgradePlan::Due("upgrade-info.json names \"v2\" at block 90".to_owned())
-    );
+    assert_eq!(circumstances.upgrade, UpgradePlan::Due("upgrade-info.json names \"v2\" at block 90".to_owned()));
     let mut remote = Circumstances { signing: SigningRisk::NeverSigns, ..Circumstances::default() };
     report.complete(&mut remote);
     assert_eq!(remote.signing, SigningRisk::NeverSigns);
