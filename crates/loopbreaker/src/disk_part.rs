@@ -44,6 +44,8 @@ pub(crate) struct DiskPart {
     pub(crate) label: String,
     /// What was found; or why nobody could look.
     pub(crate) looked: Result<Inspection, String>,
+    /// The most that was looked at.
+    pub(crate) depth: Depth,
     /// What the judge gets.
     pub(crate) reading: DiskReading,
 }
@@ -77,7 +79,7 @@ impl DiskPart {
             Ok(inspection) => reading(inspection, depth),
             Err(why) => DiskReading::CouldNotTell(why.clone()),
         };
-        Self { label, looked, reading }
+        Self { label, looked, depth, reading }
     }
 
     /// Whether damage or inconsistency is proven, whatever forbids to act on it.
@@ -192,6 +194,9 @@ fn file_in(text: &str) -> Option<&str> {
                 .is_some_and(|(stem, kind)| is_number(stem) && ["ldb", "sst", "log"].contains(&kind))
     })
 }
+
+#[cfg(test)]
+mod agreement;
 
 #[cfg(test)]
 mod tests {

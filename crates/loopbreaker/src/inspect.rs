@@ -187,7 +187,7 @@ pub(crate) fn needed_user(owner: Option<u32>) -> String {
 fn print(arguments: &Arguments, depth: Depth, inspection: &Inspection) -> anyhow::Result<()> {
     let stdout = std::io::stdout();
     if arguments.output == Format::Json {
-        let report = report::inspection_json::InspectionJson::of(inspection);
+        let report = report::inspection_json::InspectionJson::of(inspection, depth);
         let mut out = std::io::BufWriter::new(stdout.lock());
         if stdout.is_terminal() {
             serde_json::to_writer_pretty(&mut out, &report)?;

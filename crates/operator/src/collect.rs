@@ -18,10 +18,12 @@ use crate::Clock;
 
 pub(crate) use around::Around;
 pub(crate) use assemble::{DiskFound, Parts, assemble};
+pub use guard_words::guard_words;
 pub(crate) use inspector::{
     AskedDepth, CannotInspect, InspectRequest, JobOutcome, Machine, can_inspect_in_place, inspector_job,
 };
 pub use inspector::{InspectionReport, NotAReport, read_inspection};
+use logs::is_the_kubelets_own;
 pub(crate) use logs::{LogOf, ReadLog};
 pub use redact::redact;
 pub use rpc::{HttpRpc, Rpc, RpcAddress, RpcFailure, status_of};

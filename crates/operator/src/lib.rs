@@ -40,7 +40,7 @@ mod http;
 
 pub use clock::Clock;
 pub use collect::{
-    HttpRpc, InspectionReport, NotAReport, Rpc, RpcAddress, RpcFailure, read_inspection, redact, status_of,
+    HttpRpc, InspectionReport, NotAReport, Rpc, RpcAddress, RpcFailure, guard_words, read_inspection, redact, status_of,
 };
 pub use error::OperatorError;
 pub use http::{Readiness, serve};

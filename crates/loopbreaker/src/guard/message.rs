@@ -2,8 +2,8 @@
 //!
 //! Every line on standard error begins with `loopbreaker guard: `, so that it is never taken for the node's own (the log
 //! witness passes such lines over: what the guard saw is the disk's word). A finding is
-//! `finding severity=… kind=… file=… offset=…: detail`. With `--output json` a line is an object of
-//! `loopbreaker.dev/guard/v1`: `event` is `finding` or `note`.
+//! `finding severity=… kind=… file=… offset=…: detail`, the sum of all `checked outcome=… scope=…: words`. With `--output json` a line is an object of
+//! `loopbreaker.dev/guard/v1`: `event` is `finding`, `checked` or `note`.
 
 use std::{io::Write, sync::mpsc, thread, time::Duration};
 
@@ -33,6 +33,17 @@ pub(super) fn note(format: Format, text: &str) -> String {
     match format {
         Format::Text => format!("{PREFIX}{}", clean(text)),
         Format::Json => line_of(&serde_json::json!({"event": "note", "text": clean(text)})),
+    }
+}
+
+/// What the checks add up to: said once, after every finding.
+pub(super) fn checked(format: Format, outcome: &str, scope: &str, text: &str) -> String {
+    let text = clean(text);
+    match format {
+        Format::Text => format!("{PREFIX}checked outcome={outcome} scope={scope}: {text}"),
+        Format::Json => {
+            line_of(&serde_json::json!({"event": "checked", "outcome": outcome, "scope": scope, "text": text}))
+        }
     }
 }
 

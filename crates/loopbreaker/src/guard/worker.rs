@@ -280,6 +280,9 @@ impl<'a> Look<'a> {
         let seconds = self.begun.elapsed().max(Duration::from_secs(1)).as_secs();
         let found = conclusion::words(inspection, entry.checked);
         let kept = if is_kept { format!("; entry {} kept", entry.sequence) } else { String::new() };
-        self.note(&format!("{found} in {}{kept}", duration(seconds)));
+        let text = format!("{found} in {}{kept}", duration(seconds));
+        let scope = conclusion::scope(inspection, entry.checked);
+        let line = message::checked(self.format(), inspection.outcome.name(), scope, &text);
+        tell(&Message::Line(line));
     }
 }

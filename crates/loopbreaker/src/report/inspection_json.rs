@@ -3,6 +3,7 @@
 //! ```text
 //! schema      the name of this format
 //! outcome     intact, damaged, inconsistent or could_not_tell; of everything together
+//! depth       quick, default or deep: the most that was looked at
 //! databases   name (without `.db`), path below the inspected directory, engine (null where there is none or several), outcome,
 //!             tables, bytes; findings: what is wrong; notes: what is harmless; untold: why something could not be told;
 //!             next_open: what the engine would do at its next open, null where it would simply open (or nobody could tell)
@@ -32,7 +33,7 @@
 mod companions;
 
 use chainstore::{
-    Attribution, Checks, DatabaseReport, Finding, Inspection, Level, NodeReport, Prediction, Severity,
+    Attribution, Checks, DatabaseReport, Depth, Finding, Inspection, Level, NodeReport, Prediction, Severity,
     ring::{RingReport, RingStart},
 };
 use serde::Serialize;
@@ -44,6 +45,7 @@ use companions::CompanionsJson;
 pub(crate) struct InspectionJson {
     schema: &'static str,
     outcome: &'static str,
+    depth: &'static str,
     databases: Vec<DatabaseJson>,
     findings: Vec<FindingJson>,
     notes: Vec<FindingJson>,
@@ -129,12 +131,17 @@ struct StartJson {
 }
 
 impl InspectionJson {
-    pub(crate) fn of(inspection: &Inspection) -> Self {
+    pub(crate) fn of(inspection: &Inspection, depth: Depth) -> Self {
         let node = inspection.node.as_ref();
         let (findings, notes) = findings(&inspection.checks);
         Self {
             schema: "loopbreaker.dev/inspection/v1",
             outcome: inspection.outcome.name(),
+            depth: match depth {
+                Depth::Quick => "quick",
+                Depth::Default => "default",
+                Depth::Deep => "deep",
+            },
             databases: inspection.databases.iter().map(database).collect(),
             findings,
             notes,

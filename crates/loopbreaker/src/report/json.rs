@@ -75,7 +75,7 @@ enum LookedJson {
 impl DiskJson {
     fn of(disk: &DiskPart) -> Self {
         let looked = match &disk.looked {
-            Ok(inspection) => LookedJson::Inspected(Box::new(InspectionJson::of(inspection))),
+            Ok(inspection) => LookedJson::Inspected(Box::new(InspectionJson::of(inspection, disk.depth))),
             Err(why) => LookedJson::CouldNotLook {
                 schema: "loopbreaker.dev/inspection/v1",
                 outcome: chainstore::Outcome::CouldNotTell.name(),

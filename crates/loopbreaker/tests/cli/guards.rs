@@ -412,8 +412,33 @@ fn findings_are_lines_that_a_script_can_read() {
     let fields =
         ["severity", "kind", "database", "file", "evidence"].map(|field| findings[0][field].as_str().expect("text"));
     assert_eq!(fields, ["damage", "block_checksum", "application", "data/application.db/000011.ldb", "disk"]);
+    let sums: Vec<&Value> = lines.iter().filter(|line| line["event"] == "checked").collect();
+    assert_eq!(sums.len(), 1, "and one sum of all: {told}");
+    assert_eq!((&sums[0]["outcome"], &sums[0]["scope"]), (&Value::from("damaged"), &Value::from("all")), "{told}");
     let told = stderr(&guard(home.path(), &[], &NODE));
+    assert!(
+        told.contains("loopbreaker guard: checked outcome=damaged scope=all: damaged; checked every checksum in"),
+        "{told}"
+    );
     let line = told.lines().find(|line| line.contains("finding")).expect("a finding");
     let begin = "loopbreaker guard: finding severity=damage kind=block_checksum file=data/application.db/000011.ldb offset=1000: ";
     assert!(line.starts_with(begin), "{line}");
+}
+
+/// The operator reads the guard's words out of the node's log instead of sending an inspector.
+#[test]
+fn the_operator_reads_the_same_from_both_forms() {
+    use diagnosis::{DatabaseName, DiskReading, InspectionScope};
+    let damaged = DiskReading::Damaged(vec![DatabaseName::new("application")]);
+    let sound = DiskReading::Intact { scope: InspectionScope::AllChecks };
+    for (case, database, expected) in
+        [("goleveldb/table-data-flip", "application.db", damaged), ("goleveldb/healthy", "evidence.db", sound)]
+    {
+        for form in ["text", "json"] {
+            let home = home(case, database);
+            let mut log = stderr(&guard(home.path(), &["--output", form], &NODE));
+            log.push_str("INF starting node\n");
+            assert_eq!(operator::guard_words(log.as_bytes()), Some(expected.clone()), "{log}");
+        }
+    }
 }

@@ -15,8 +15,10 @@ use serde::de::DeserializeOwned;
 
 use super::{Collector, in_words};
 
-/// Objects of one kind that are read at most; what is beyond says nothing new.
-const LIST_MAX: u32 = 500;
+/// Objects asked for at once.
+const PAGE: u32 = 500;
+/// More pages than a namespace has pods.
+const PAGES_MAX: u32 = 20;
 
 /// What was read, and what could not be.
 #[derive(Debug, Default)]
@@ -84,7 +86,11 @@ impl Collector {
     ) {
         let Some(claim) = &target.claim else { return };
         let pods: Api<DeserializeGuard<Pod>> = Api::namespaced(self.client.clone(), &instance.namespace);
-        let Some(pods) = self.all(pods, "pods", around).await else { return };
+        let what = format!("pods of {}", instance.namespace);
+        let pods = match self.all(pods, ListParams::default(), &what, around).await {
+            Ok(pods) => pods,
+            Err(error) => return around.missing.push(in_words("list", &what, &error)),
+        };
         let others: Vec<String> = pods
             .iter()
             .filter(|pod| pod.name_any() != instance.name && !is_an_inspector(pod) && uses(pod, &claim.name))
@@ -131,13 +137,12 @@ impl Collector {
             let Some(name) = name else { continue };
             let events: Api<DeserializeGuard<Event>> = Api::namespaced(self.client.clone(), namespace);
             let selector = format!("involvedObject.name={name},involvedObject.kind={kind}");
-            let about = ListParams::default().fields(&selector).limit(LIST_MAX);
+            let about = ListParams::default().fields(&selector);
             let what = format!("events of {namespace}");
-            let read = events.list(&about).await;
-            around.keep(read, "list", &what, |around, events| {
-                let read = events.items.into_iter().filter_map(|event| event.0.ok());
-                around.scene.objects.events.extend(read.map(plain));
-            });
+            match self.all(events, about, &what, around).await {
+                Ok(events) => around.scene.objects.events.extend(events.into_iter().map(plain)),
+                Err(error) => around.missing.push(in_words("list", &what, &error)),
+            }
         }
     }
 
@@ -145,58 +150,54 @@ impl Collector {
     async fn snapshots(&self, instance: &InstanceName, target: &TargetInstance, around: &mut Around) {
         let snapshots: Api<DeserializeGuard<VolumeSnapshot>> =
             Api::namespaced(self.client.clone(), &instance.namespace);
-        let listed = snapshots.list(&ListParams::default().limit(LIST_MAX)).await;
-        // A cluster without snapshots has none in flight.
-        if matches!(&listed, Err(kube::Error::Api(status)) if status.code == 404) {
-            return;
-        }
-        let claim = target.claim.as_ref().map(|claim| claim.name.as_str());
         let what = format!("volumesnapshots of {}", instance.namespace);
-        around.keep(listed, "list", &what, |around, listed| {
-            let read: Vec<VolumeSnapshot> = listed.items.into_iter().filter_map(|snapshot| snapshot.0.ok()).collect();
-            let in_flight = read.iter().filter(|snapshot| {
-                snapshot.spec.source.persistent_volume_claim_name.as_deref() == claim
-                    && snapshot.status.as_ref().and_then(|status| status.ready_to_use) != Some(true)
-            });
-            let names: Vec<String> = in_flight.map(ResourceExt::name_any).collect();
-            if claim.is_some() && !names.is_empty() {
-                around.circumstances.push(format!("snapshots of its claim are being taken: {}", names.join(", ")));
-            }
-            around.scene.objects.snapshots.extend(read);
+        let read = match self.all(snapshots, ListParams::default(), &what, around).await {
+            Ok(read) => read,
+            // A cluster without snapshots has none in flight.
+            Err(kube::Error::Api(status)) if status.code == 404 => return,
+            Err(error) => return around.missing.push(in_words("list", &what, &error)),
+        };
+        let Some(claim) = target.claim.as_ref().map(|claim| claim.name.as_str()) else { return };
+        let in_flight = read.iter().filter(|snapshot| {
+            snapshot.spec.source.persistent_volume_claim_name.as_deref() == Some(claim)
+                && snapshot.status.as_ref().and_then(|status| status.ready_to_use) != Some(true)
         });
+        let names: Vec<String> = in_flight.map(ResourceExt::name_any).collect();
+        if !names.is_empty() {
+            around.circumstances.push(format!("snapshots of its claim are being taken: {}", names.join(", ")));
+        }
+        around.scene.objects.snapshots.extend(read);
     }
 
     /// A whole list, page by page; a broken object is passed over and said.
-    async fn all<K>(&self, objects: Api<DeserializeGuard<K>>, plural: &str, around: &mut Around) -> Option<Vec<K>>
+    async fn all<K>(
+        &self,
+        objects: Api<DeserializeGuard<K>>,
+        about: ListParams,
+        what: &str,
+        around: &mut Around,
+    ) -> Result<Vec<K>, kube::Error>
     where
         K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
     {
-        /// More pages than a namespace has pods.
-        const PAGES_MAX: usize = 20;
         let mut read = Vec::new();
-        let mut params = ListParams::default().limit(LIST_MAX);
+        let mut params = about.limit(PAGE);
         for _ in 0..PAGES_MAX {
-            let page = match objects.list(&params).await {
-                Ok(page) => page,
-                Err(error) => {
-                    around.missing.push(in_words("list", plural, &error));
-                    return None;
-                }
-            };
-            let next = page.metadata.continue_.clone().filter(|next| !next.is_empty());
+            let page = objects.list(&params).await?;
             for object in page.items {
                 let name = object.name_any();
                 match object.0 {
                     Ok(object) => read.push(object),
                     Err(error) => {
-                        around.missing.push(format!("{} {name} cannot be read: {}", K::kind(&()), error.error))
+                        around.missing.push(format!("{} {name} cannot be read: {}", K::kind(&()), error.error));
                     }
                 }
             }
-            let Some(next) = next else { break };
-            params = ListParams::default().limit(LIST_MAX).continue_token(&next);
+            let Some(next) = page.metadata.continue_.filter(|next| !next.is_empty()) else { return Ok(read) };
+            params = params.continue_token(&next);
         }
-        Some(read)
+        around.missing.push(format!("of {what} only the first {} were read", read.len()));
+        Ok(read)
     }
 }
 
@@ -231,3 +232,6 @@ fn uses(pod: &Pod, claim: &str) -> bool {
 fn is_an_inspector(pod: &Pod) -> bool {
     pod.labels().get("app.kubernetes.io/managed-by").map(String::as_str) == Some("loopbreaker")
 }
+
+#[cfg(test)]
+mod tests;

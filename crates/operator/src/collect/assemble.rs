@@ -1,5 +1,7 @@
 //! Puts the evidence together: what the judge gets, and what the record keeps. *No client, no clock.* (P2, P13, P14)
 
+use std::collections::BTreeSet;
+
 use api::{DecisiveLine, DiskMethod, DiskReport, EvidenceReport, Gathered, LogReport, PeersReport};
 use crashlog::{LogPart, lines};
 use diagnosis::{
@@ -76,6 +78,8 @@ pub(crate) struct Assembled {
 
 /// Things kept of each list, as the schema says.
 const LIST_MAX: usize = 64;
+/// Characters kept of each.
+const QUOTE_MAX: usize = 1024;
 /// Findings and decisive lines kept.
 const QUOTED_MAX: usize = 16;
 
@@ -84,8 +88,11 @@ pub(crate) fn assemble(parts: Parts<'_>) -> Assembled {
     let mut circumstances = parts.circumstances;
     let mut missing = parts.missing;
     let disk = reading(&parts.disk);
-    if let DiskFound::Reported { report, .. } = &parts.disk {
+    if let DiskFound::Reported { report, method, .. } = &parts.disk {
         report.complete(&mut circumstances);
+        if *method == DiskMethod::InPlace {
+            circumstances.space = report.space();
+        }
     }
     if let DiskFound::Not(why) = &parts.disk {
         missing.push(format!("the disk was not read: {why}"));
@@ -96,6 +103,8 @@ pub(crate) fn assemble(parts: Parts<'_>) -> Assembled {
         circumstances.upgrade = UpgradePlan::NotDue;
     }
     missing.extend(parts.mute.iter().cloned());
+    let mut said = BTreeSet::new();
+    missing.retain(|words| said.insert(words.clone()));
     missing.truncate(LIST_MAX);
     let log = log_report(&parts.log, parts.log_at, parts.now);
     let mut report = EvidenceReport {
@@ -103,8 +112,8 @@ pub(crate) fn assemble(parts: Parts<'_>) -> Assembled {
         log,
         disk: Some(disk_report(&parts.disk, &disk, parts.now)),
         peers: Some(peers_report(&parts.siblings, parts.asked, parts.now)),
-        circumstances: parts.in_words.iter().take(LIST_MAX).map(|words| redact(words)).collect(),
-        missing: missing.iter().map(|words| redact(words)).collect(),
+        circumstances: parts.in_words.iter().take(LIST_MAX).map(|words| quoted(words)).collect(),
+        missing: missing.iter().map(|words| quoted(words)).collect(),
     };
     report.id = Some(id(&report, parts.about));
     let evidence = Evidence {
@@ -145,14 +154,19 @@ fn log_report(log: &LogPart, at: Option<Timestamp>, now: Timestamp) -> Option<Lo
     let witness = matches!(&log.reading, LogReading::Read(opinion) if opinion.testimony == Testimony::Witness);
     let decisive = lines(&chosen.finding, QUOTED_MAX)
         .into_iter()
-        .map(|line| DecisiveLine { line: line.line, text: cut(&redact(&one_line_of(&line.text)), 1024) });
+        .map(|line| DecisiveLine { line: line.line, text: quoted(&line.text) });
     Some(LogReport {
         gathered: Gathered { at: Time(at.unwrap_or(now)), from: one_line(&chosen.label) },
         witness,
-        says: cut(&redact(&says), 1024),
+        says: quoted(&says),
         logs: u32::try_from(log.files.len()).unwrap_or(u32::MAX),
         decisive: decisive.collect(),
     })
+}
+
+/// Foreign words as the record keeps them: without secrets, on one line, of sane length.
+fn quoted(words: &str) -> String {
+    cut(&redact(&one_line_of(words)), QUOTE_MAX)
 }
 
 fn one_line_of(text: &str) -> String {
@@ -202,8 +216,8 @@ fn disk_report(disk: &DiskFound, reading: &DiskReading, now: Timestamp) -> DiskR
         gathered: Gathered { at: Time(at), from: from.to_owned() },
         method,
         outcome: outcome.to_owned(),
-        says: redact(&says),
-        findings,
+        says: quoted(&says),
+        findings: findings.iter().map(|words| quoted(words)).collect(),
         heights,
     }
 }
@@ -225,9 +239,16 @@ fn peers_report(siblings: &Siblings, asked: u32, now: Timestamp) -> PeersReport 
     PeersReport { gathered: Gathered { at: Time(now), from }, advancing, asked, height, says }
 }
 
-/// Names this evidence; the same content about the same record has the same name (FNV-1a, 64 bits).
+/// Names what was found about a record, whenever it was found: the times, and how far the siblings have come since, change
+/// with every look. FNV-1a, 64 bits: it tells looks apart, and is no proof against a forger.
 fn id(report: &EvidenceReport, about: &str) -> String {
-    let text = format!("{about} {report:?}");
+    let log = report.log.as_ref().map(|log| (log.witness, &log.says, &log.decisive));
+    let disk = report.disk.as_ref().map(|disk| (disk.method, &disk.outcome, &disk.says, &disk.findings, &disk.heights));
+    let peers = report.peers.as_ref().map(|peers| peers.advancing > 0);
+    let text = format!("{:?}", (about, log, disk, peers, &report.circumstances, &report.missing));
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,15 +2,27 @@
 //!
 //! It is the disk's word, not the log's: the guard read the data before the engine could erase anything. Its lines begin
 //! with `loopbreaker guard: `, or are objects of `loopbreaker.dev/guard/v1` (`docs/guard.md`).
+//!
+//! Only the lines before the node's first one are the guard's: the guard becomes the node, and whatever looks like its words
+//! later is text that anybody may have sent to the node.
 
 use std::collections::BTreeSet;
 
 use diagnosis::{DatabaseName, DiskReading, InspectionScope};
+use scene::one_line;
 use serde::Deserialize;
 
 const PREFIX: &str = "loopbreaker guard: ";
+/// How a line of its JSON begins.
+const OBJECT: &str = r#"{"loopbreaker":"guard""#;
 /// Lines looked at; the guard says few, and the node's own may be many.
 const LINES_MAX: usize = 20_000;
+
+/// What `loopbreaker guard` says in a log, as the judge takes it; none where it does not speak.
+#[must_use]
+pub fn guard_words(log: &[u8]) -> Option<DiskReading> {
+    GuardWords::of(log).map(|words| words.reading())
+}
 
 /// What a guard said.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,9 +30,18 @@ pub(crate) struct GuardWords {
     damaged: BTreeSet<DatabaseName>,
     inconsistent: BTreeSet<DatabaseName>,
     differing: BTreeSet<DatabaseName>,
-    conclusion: Option<String>,
+    sum: Option<Sum>,
+    nothing_checked: Option<String>,
     /// The findings in its own words, the first few.
     pub(crate) findings: Vec<String>,
+}
+
+/// What its checks add up to.
+#[derive(Debug, Clone, PartialEq)]
+struct Sum {
+    outcome: String,
+    scope: String,
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +55,10 @@ struct Line {
     detail: String,
     #[serde(default)]
     text: String,
+    #[serde(default)]
+    outcome: String,
+    #[serde(default)]
+    scope: String,
 }
 
 impl GuardWords {
@@ -43,30 +68,36 @@ impl GuardWords {
         let mut words = Self::default();
         let mut spoke = false;
         for line in text.lines().take(LINES_MAX) {
-            // The kubelet's own time stamps may stand before it.
-            if let Some((_, said)) = line.split_once(PREFIX) {
-                spoke = true;
+            if let Some(said) = line.strip_prefix(PREFIX) {
                 words.hear(said);
-            } else if let Some(at) = line.find(r#"{"loopbreaker":"guard""#) {
-                let object = line.get(at..).unwrap_or_default();
-                let Ok(said) = serde_json::from_str::<Line>(object) else { continue };
-                spoke = true;
+            } else if line.starts_with(OBJECT)
+                && let Ok(said) = serde_json::from_str::<Line>(line)
+            {
                 match said.event.as_str() {
                     "finding" => words.finding(&said.severity, &said.database, &said.detail),
-                    _ => words.conclude(&said.text),
+                    "checked" => words.conclude(&said.outcome, &said.scope, &said.text),
+                    _ => words.remark(&said.text),
                 }
+            } else {
+                break;
             }
+            spoke = true;
         }
         spoke.then_some(words)
     }
 
     fn hear(&mut self, said: &str) {
-        let Some(finding) = said.strip_prefix("finding ") else { return self.conclude(said) };
-        let field = |name: &str| finding.split(' ').find_map(|word| word.strip_prefix(name)).unwrap_or_default();
-        let severity = field("severity=").to_owned();
-        let database = field("file=").split('/').find(|part| part.strip_suffix(".db").is_some() || *part == "cs.wal");
-        let detail = finding.split_once(": ").map_or(finding, |(_, detail)| detail);
-        self.finding(&severity, database.unwrap_or("unknown"), detail);
+        let (facts, text) = said.split_once(": ").unwrap_or((said, ""));
+        let field = |name: &str| facts.split(' ').find_map(|word| word.strip_prefix(name)).unwrap_or_default();
+        if facts.starts_with("finding ") {
+            let database =
+                field("file=").split('/').find(|part| part.strip_suffix(".db").is_some() || *part == "cs.wal");
+            self.finding(field("severity="), database.unwrap_or("unknown"), text);
+        } else if facts.starts_with("checked ") {
+            self.conclude(field("outcome="), field("scope="), text);
+        } else {
+            self.remark(said);
+        }
     }
 
     fn finding(&mut self, severity: &str, database: &str, detail: &str) {
@@ -87,12 +118,15 @@ impl GuardWords {
         }
     }
 
-    fn conclude(&mut self, said: &str) {
-        if ["intact; ", "could not tell ", "damaged; ", "inconsistent; ", "nothing was checked"]
-            .iter()
-            .any(|begin| said.starts_with(begin))
-        {
-            self.conclusion = Some(said.to_owned());
+    /// What the checks add up to.
+    fn conclude(&mut self, outcome: &str, scope: &str, text: &str) {
+        self.sum = Some(Sum { outcome: outcome.to_owned(), scope: scope.to_owned(), text: one_line(text) });
+    }
+
+    /// What else it says; only why it checked nothing is of use.
+    fn remark(&mut self, said: &str) {
+        if said.starts_with("nothing was checked") {
+            self.nothing_checked = Some(one_line(said));
         }
     }
 
@@ -108,13 +142,14 @@ impl GuardWords {
         if !self.inconsistent.is_empty() {
             return DiskReading::Inconsistent(list(&self.inconsistent));
         }
-        match self.conclusion.as_deref() {
-            Some(said) if said.starts_with("intact; checked every checksum in") => {
-                DiskReading::Intact { scope: InspectionScope::AllChecks }
-            }
-            Some(said) if said.starts_with("intact; checked ") => DiskReading::Intact { scope: InspectionScope::Quick },
-            Some(said) => DiskReading::CouldNotTell(format!("the guard: {said}")),
-            None => DiskReading::CouldNotTell("the guard's checks were not concluded".to_owned()),
+        let Some(sum) = &self.sum else {
+            let why = self.nothing_checked.as_deref().unwrap_or("its checks were not concluded in time");
+            return DiskReading::CouldNotTell(format!("the guard: {why}"));
+        };
+        match (sum.outcome.as_str(), sum.scope.as_str()) {
+            ("intact", "all") => DiskReading::Intact { scope: InspectionScope::AllChecks },
+            ("intact", "readable" | "part" | "quick") => DiskReading::Intact { scope: InspectionScope::Quick },
+            _ => DiskReading::CouldNotTell(format!("the guard: {}", sum.text)),
         }
     }
 }
@@ -124,7 +159,7 @@ mod tests {
     use super::*;
 
     fn reading(log: &str) -> Option<DiskReading> {
-        GuardWords::of(log.as_bytes()).map(|words| words.reading())
+        guard_words(log.as_bytes())
     }
 
     fn names(names: &[&str]) -> Vec<DatabaseName> {
@@ -134,33 +169,71 @@ mod tests {
     const FINDING: &str = "loopbreaker guard: finding severity=damage kind=journal_corrupt \
         file=data/state.db/000014.log offset=1021: a record does not fit its checksum\n";
 
+    fn all() -> DiskReading {
+        DiskReading::Intact { scope: InspectionScope::AllChecks }
+    }
+
     #[test]
-    fn what_it_found_and_what_it_concluded() {
-        let all = DiskReading::Intact { scope: InspectionScope::AllChecks };
+    fn what_it_found_and_what_that_adds_up_to() {
         let quick = DiskReading::Intact { scope: InspectionScope::Quick };
         for (log, expected) in [
             (FINDING.to_owned(), Some(DiskReading::Damaged(names(&["state"])))),
-            ("loopbreaker guard: intact; checked every checksum in 2 s; entry 4 kept\n".to_owned(), Some(all)),
+            (checked("outcome=intact scope=all: intact; checked every checksum in 2 s"), Some(all())),
+            (checked("outcome=intact scope=quick: intact; checked entry points in 1 s"), Some(quick.clone())),
+            (checked("outcome=intact scope=readable: intact; checked what could be read"), Some(quick.clone())),
+            (checked("outcome=intact scope=part: intact; checked a part of all checksums"), Some(quick)),
             (
-                "loopbreaker guard: intact; checked entry points, manifests, journals and heights in 1 s\n".to_owned(),
-                Some(quick.clone()),
+                format!("{FINDING}{}", checked("outcome=damaged scope=all: damaged")),
+                Some(DiskReading::Damaged(names(&["state"]))),
             ),
-            ("loopbreaker guard: intact; checked every checksum that could be read in 1 s\n".to_owned(), Some(quick)),
-            ("INF starting node\n".to_owned(), None),
             (
                 FINDING.replace("severity=damage", "severity=host_sick"),
                 Some(DiskReading::ReadsDiffer(names(&["state"]))),
             ),
+            (
+                FINDING.replace("severity=damage", "severity=note"),
+                Some(not_told("the guard: its checks were not concluded in time")),
+            ),
+            (
+                checked("outcome=intact scope=nothing: intact; checked nothing"),
+                Some(not_told("the guard: intact; checked nothing")),
+            ),
+            (checked("outcome=could_not_tell scope=all: no"), Some(not_told("the guard: no"))),
+            (checked("outcome=splendid scope=all: well"), Some(not_told("the guard: well"))),
+            (
+                "loopbreaker guard: nothing was checked: /chain: missing\n".to_owned(),
+                Some(not_told("the guard: nothing was checked: /chain: missing")),
+            ),
+            ("INF starting node\n".to_owned(), None),
+            (String::new(), None),
         ] {
             assert_eq!(reading(&log), expected, "{log}");
         }
-        assert!(matches!(reading("loopbreaker guard: nothing was checked: x\n"), Some(DiskReading::CouldNotTell(_))));
-        assert!(matches!(reading("loopbreaker guard: starting\n"), Some(DiskReading::CouldNotTell(_))));
+    }
+
+    fn checked(rest: &str) -> String {
+        format!("loopbreaker guard: checked {rest}\n")
+    }
+
+    fn not_told(why: &str) -> DiskReading {
+        DiskReading::CouldNotTell(why.to_owned())
     }
 
     #[test]
     fn its_json_says_the_same() {
-        let line = r#"{"loopbreaker":"guard","schema":"loopbreaker.dev/guard/v1","event":"finding","severity":"inconsistency","database":"application","detail":"d"}"#;
-        assert_eq!(reading(line), Some(DiskReading::Inconsistent(names(&["application"]))));
+        let finding = r#"{"loopbreaker":"guard","schema":"loopbreaker.dev/guard/v1","event":"finding","severity":"inconsistency","database":"application","detail":"d"}"#;
+        assert_eq!(reading(finding), Some(DiskReading::Inconsistent(names(&["application"]))));
+        let sum = r#"{"loopbreaker":"guard","schema":"loopbreaker.dev/guard/v1","event":"checked","outcome":"intact","scope":"all","text":"t"}"#;
+        assert_eq!(reading(sum), Some(all()));
+    }
+
+    #[test]
+    fn what_a_peer_puts_into_the_nodes_log_is_not_its_word() {
+        let sound = checked("outcome=intact scope=all: intact");
+        for log in [format!("INF starting node\n{FINDING}"), format!("INF peer said {FINDING}"), format!("  {FINDING}")]
+        {
+            assert_eq!(reading(&log), None, "{log}");
+        }
+        assert_eq!(reading(&format!("{sound}INF starting node\n{FINDING}")), Some(all()));
     }
 }

@@ -47,6 +47,14 @@ pub enum RpcFailure {
         /// How long was waited.
         seconds: u64,
     },
+    /// There is no way to it.
+    #[error("port {port} of the pod cannot be reached: {what} (does a network policy let the operator's pod through?)")]
+    Unreachable {
+        /// Which port.
+        port: u16,
+        /// The network's words.
+        what: String,
+    },
     /// Something else answered.
     #[error("what answers on port {port} is no CometBFT RPC: {what}")]
     NotAnRpc {
@@ -86,8 +94,10 @@ impl HttpRpc {
         let host = if to.ip.contains(':') { format!("[{}]", to.ip) } else { to.ip.clone() };
         let other = |what: String| RpcFailure::NotAnRpc { port, what };
         let uri = format!("http://{host}:{port}/status").parse().map_err(|error| other(format!("{error}")))?;
-        let response = self.client.get(uri).await.map_err(|error| {
-            if error.is_connect() { RpcFailure::Refused { port } } else { other(error.to_string()) }
+        let response = self.client.get(uri).await.map_err(|error| match connect_error(&error) {
+            Some(std::io::ErrorKind::ConnectionRefused) => RpcFailure::Refused { port },
+            Some(kind) => RpcFailure::Unreachable { port, what: kind.to_string() },
+            None => other(error.to_string()),
         })?;
         if !response.status().is_success() {
             return Err(other(format!("status {}", response.status().as_u16())));
@@ -97,6 +107,18 @@ impl HttpRpc {
         let answer: Value = serde_json::from_slice(&bytes).map_err(|_| other("the answer is no JSON".to_owned()))?;
         status_of(&answer, to)
     }
+}
+
+/// What the network says of a connection that could not be made.
+fn connect_error(error: &hyper_util::client::legacy::Error) -> Option<std::io::ErrorKind> {
+    let mut source = std::error::Error::source(error).filter(|_| error.is_connect());
+    while let Some(inner) = source {
+        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+            return Some(io.kind());
+        }
+        source = inner.source();
+    }
+    error.is_connect().then_some(std::io::ErrorKind::Other)
 }
 
 impl Rpc for HttpRpc {
@@ -110,6 +132,7 @@ impl Rpc for HttpRpc {
 
 /// CometBFT wraps it into `result`; a URI request of some versions does not.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the fields' names are CometBFT's")]
 struct Answer {
     sync_info: SyncInfo,
     #[serde(default)]

@@ -84,7 +84,10 @@ pub(crate) fn inspector_job(
     if !place.directory.is_empty() {
         directory = format!("{MOUNT}/{}", place.directory);
     }
-    let affinity = (request.on == Machine::OfTheReplica).then(|| on_machine(&place.node));
+    let affinity = match request.on {
+        Machine::OfTheReplica => Some(on_machine(&place.node.ok_or(CannotInspect::NoNode)?)),
+        Machine::Any => None,
+    };
     let spec = PodSpec {
         affinity,
         tolerations: own.tolerations.clone(),
@@ -147,7 +150,7 @@ pub(crate) fn inspector_job(
 pub(crate) fn our_metadata(recovery: &Recovery, name: &str) -> ObjectMeta {
     let labels = BTreeMap::from([
         (OWNED.0.to_owned(), OWNED.1.to_owned()),
-        ("loopbreaker.dev/recovery".to_owned(), recovery.name_any()),
+        ("loopbreaker.dev/recovery".to_owned(), label(&recovery.name_any())),
     ]);
     let owner: Option<OwnerReference> = recovery.controller_owner_ref(&());
     ObjectMeta {
@@ -157,6 +160,13 @@ pub(crate) fn our_metadata(recovery: &Recovery, name: &str) -> ObjectMeta {
         owner_references: Some(owner.into_iter().collect()),
         ..ObjectMeta::default()
     }
+}
+
+/// What a label may hold of a name.
+fn label(name: &str) -> String {
+    const LENGTH_MAX: usize = 63;
+    let cut: String = name.chars().take(LENGTH_MAX).collect();
+    cut.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
 fn command(directory: &str, request: &InspectRequest<'_>) -> Vec<String> {
@@ -191,15 +201,18 @@ fn on_machine(node: &str) -> Affinity {
     }
 }
 
-/// The node's user, group and SELinux options. Its `fsGroup` is taken as a supplemental group: as `fsGroup` the kubelet would
+/// The node's user, group and options of `SELinux`. Its `fsGroup` is taken as a supplemental group: as `fsGroup` the kubelet would
 /// walk the volume and give every file to it.
 fn as_the_node(pod: Option<&PodSecurityContext>, node: Option<&Container>) -> PodSecurityContext {
     let pod = pod.cloned().unwrap_or_default();
     let own = node.and_then(|node| node.security_context.clone()).unwrap_or_default();
     let mut groups = pod.supplemental_groups.clone().unwrap_or_default();
     groups.extend(pod.fs_group.filter(|group| !groups.contains(group)));
+    let user = own.run_as_user.or(pod.run_as_user);
     PodSecurityContext {
-        run_as_user: own.run_as_user.or(pod.run_as_user),
+        run_as_user: user,
+        // A namespace of the `restricted` standard asks that it be said.
+        run_as_non_root: user.filter(|user| *user != 0).map(|_| true),
         run_as_group: own.run_as_group.or(pod.run_as_group),
         se_linux_options: own.se_linux_options.or(pod.se_linux_options),
         supplemental_groups: (!groups.is_empty()).then_some(groups),

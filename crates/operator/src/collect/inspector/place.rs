@@ -25,6 +25,12 @@ pub(crate) enum CannotInspect {
          evidence.disk.snapshotClassName, and a copy is read instead"
     )]
     ReadWriteOncePod(String),
+    /// Its directory within the volume is made of variables.
+    #[error(
+        "the node mounts claim {0} by a subPathExpr that this version cannot tell: set subPath, or the policy's \
+         evidence.disk.method to Guard"
+    )]
+    SubPathExpr(String),
     /// It is no file system.
     #[error("claim {0} is a block device, which no inspector reads")]
     Block(String),
@@ -38,7 +44,7 @@ pub(crate) enum CannotInspect {
 
 /// Whether a Job may read a replica's claim beside it.
 pub(crate) fn can_inspect_in_place(pod: &Pod, claim: Option<&PersistentVolumeClaim>) -> Result<(), CannotInspect> {
-    find(pod)?;
+    find(pod)?.node.ok_or(CannotInspect::NoNode)?;
     let claim = claim.ok_or(CannotInspect::ClaimGone)?;
     let spec = claim.spec.clone().unwrap_or_default();
     if spec.volume_mode.as_deref() == Some("Block") {
@@ -55,8 +61,8 @@ pub(crate) fn can_inspect_in_place(pod: &Pod, claim: Option<&PersistentVolumeCla
 pub(super) struct Place {
     /// The node's container, by name.
     pub(super) container: String,
-    /// The machine.
-    pub(super) node: String,
+    /// The machine, where the pod has one.
+    pub(super) node: Option<String>,
     /// The directory within the volume: the home, where the arguments name it, else the volume's root.
     pub(super) directory: String,
 }
@@ -83,7 +89,10 @@ pub(super) fn find(pod: &Pod) -> Result<Place, CannotInspect> {
     let inside = home.as_ref().and_then(|home| under(home, &mount.path)).unwrap_or_default();
     let parts: Vec<&str> =
         [mount.sub_path.as_str(), inside.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
-    let node = spec.node_name.clone().filter(|node| !node.is_empty()).ok_or(CannotInspect::NoNode)?;
+    let node = spec.node_name.clone().filter(|node| !node.is_empty());
+    if mount.sub_path_expr {
+        return Err(CannotInspect::SubPathExpr(mount.claim.clone()));
+    }
     Ok(Place { container: name, node, directory: parts.join("/") })
 }
 
@@ -91,6 +100,7 @@ struct Mount {
     claim: String,
     path: String,
     sub_path: String,
+    sub_path_expr: bool,
 }
 
 fn claims_of(container: &Container, spec: &PodSpec) -> Vec<Mount> {
@@ -101,7 +111,8 @@ fn claims_of(container: &Container, spec: &PodSpec) -> Vec<Mount> {
             let claim = volume.persistent_volume_claim.as_ref()?.claim_name.clone();
             let path = mount.mount_path.trim_end_matches('/').to_owned();
             let sub_path = mount.sub_path.clone().unwrap_or_default().trim_matches('/').to_owned();
-            Some(Mount { claim, path, sub_path })
+            let sub_path_expr = mount.sub_path_expr.as_ref().is_some_and(|path| !path.is_empty());
+            Some(Mount { claim, path, sub_path, sub_path_expr })
         })
         .collect()
 }
@@ -119,3 +130,6 @@ fn under(path: &str, root: &str) -> Option<String> {
     let rest = path.trim_end_matches('/').strip_prefix(root)?;
     (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_matches('/').to_owned())
 }
+
+#[cfg(test)]
+mod tests;

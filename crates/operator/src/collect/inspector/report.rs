@@ -3,11 +3,15 @@
 //! `loopbreaker.dev/inspection/v1`, of any version that names it so: fields that are not known are passed over, and a schema
 //! of another name is "could not tell", never a guess.
 
+mod fields;
+
 use diagnosis::{
     Circumstances, DatabaseName, DiskReading, InspectionScope, SigningRisk, Space, StartRole, UpgradePlan,
 };
 use scene::one_line;
 use serde::Deserialize;
+
+use self::fields::{Database, DiskSpace, Finding, Heights, Signing, Store, Trees, Upgrade};
 
 const SCHEMA: &str = "loopbreaker.dev/inspection/v1";
 
@@ -49,77 +53,6 @@ pub struct InspectionReport {
     space: Option<DiskSpace>,
     #[serde(default)]
     depth: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Database {
-    name: String,
-    #[serde(default)]
-    findings: Vec<Finding>,
-    #[serde(default)]
-    untold: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Finding {
-    severity: String,
-    database: String,
-    #[serde(default)]
-    file: String,
-    #[serde(default)]
-    offset: Option<u64>,
-    #[serde(default)]
-    detail: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(default)]
-struct Heights {
-    application: Option<u64>,
-    state: Option<u64>,
-    blockstore: Option<u64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Trees {
-    #[serde(default)]
-    stores: Vec<Store>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Store {
-    #[serde(default)]
-    root_fits: Option<bool>,
-    #[serde(default)]
-    leaves: u64,
-    #[serde(default)]
-    walked_leaves: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Signing {
-    state: String,
-    #[serde(default)]
-    height: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Upgrade {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    height: i64,
-    #[serde(default)]
-    is_due: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-struct DiskSpace {
-    free_bytes: u64,
-    #[serde(default)]
-    total_bytes: u64,
-    #[serde(default)]
-    free_inodes: Option<u64>,
 }
 
 /// Finds the report in an inspector's log; other lines may stand around it.
@@ -195,12 +128,14 @@ impl InspectionReport {
 
     fn scope(&self) -> InspectionScope {
         let stores = self.trees.as_ref().map(|trees| trees.stores.as_slice()).unwrap_or_default();
-        let whole =
-            |store: &Store| store.root_fits == Some(true) && store.walked_leaves >= store.leaves && store.leaves > 0;
+        let whole = |store: &Store| store.root_fits == Some(true) && store.walked_leaves >= store.leaves;
         match self.depth.as_deref() {
-            Some("quick") => InspectionScope::Quick,
-            _ if !stores.is_empty() && stores.iter().all(whole) => InspectionScope::AllChecksAndIavlHashes,
-            _ => InspectionScope::AllChecks,
+            Some("default" | "deep") if !stores.is_empty() && stores.iter().all(whole) => {
+                InspectionScope::AllChecksAndIavlHashes
+            }
+            Some("default" | "deep") => InspectionScope::AllChecks,
+            // A report that does not say how deep it looked has looked at the least.
+            _ => InspectionScope::Quick,
         }
     }
 
@@ -213,7 +148,8 @@ impl InspectionReport {
             reasons.extend(words.map(|why| (later, format!("{}: {why}", database.name))));
         }
         reasons.extend(self.untold.iter().map(|why| (true, why.clone())));
-        reasons.extend(self.findings.iter().map(|finding| (true, finding.detail.clone())));
+        let is_later = |finding: &Finding| DatabaseName::new(&finding.database).start_role() != StartRole::ReadAtStart;
+        reasons.extend(self.findings.iter().map(|finding| (is_later(finding), finding.detail.clone())));
         reasons.sort_by_key(|(later, _)| *later);
         reasons
             .into_iter()
@@ -235,9 +171,13 @@ impl InspectionReport {
             let plan = format!("upgrade-info.json names {:?} at block {}", one_line(&upgrade.name), upgrade.height);
             circumstances.upgrade = UpgradePlan::Due(plan);
         }
-        if let Some(space) = &self.space {
-            circumstances.space = space_now(space);
-        }
+    }
+
+    /// The room on the inspected volume. Of a replica's own volume, read just now, it is the replica's; that of a copy is
+    /// not.
+    #[must_use]
+    pub fn space(&self) -> Space {
+        self.space.as_ref().map_or(Space::Unknown, space_now)
     }
 
     /// The worst findings in words, the gravest first.
@@ -274,9 +214,7 @@ impl InspectionReport {
     #[must_use]
     pub fn heights(&self) -> Option<String> {
         let Heights { application, state, blockstore } = self.heights;
-        if application.or(state).or(blockstore).is_none() {
-            return None;
-        }
+        application.or(state).or(blockstore)?;
         let word = |height: Option<u64>| height.map_or_else(|| "?".to_owned(), |height| height.to_string());
         Some(format!("application {}, state {}, block store {}", word(application), word(state), word(blockstore)))
     }
