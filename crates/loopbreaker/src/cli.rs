@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, crds, diagnose, evaluate, guard, inspect, man};
+use crate::{completions, crds, diagnose, evaluate, guard, inspect, man, rehearse};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Diagnose(diagnose::Arguments),
     Inspect(inspect::Arguments),
     Guard(guard::Arguments),
+    Rehearse(rehearse::Arguments),
     Evaluate(evaluate::Arguments),
     Crds(crds::Arguments),
     Man(man::Arguments),

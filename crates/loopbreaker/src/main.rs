@@ -20,6 +20,7 @@ mod inspect;
 
 mod man;
 mod progress;
+mod rehearse;
 mod replica_logs;
 mod report;
 mod ring_part;
@@ -41,6 +42,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
         cli::Command::Inspect(arguments) => inspect::run(&arguments),
         cli::Command::Guard(arguments) => guard::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
+        cli::Command::Rehearse(arguments) => rehearse::run(&arguments),
         cli::Command::Crds(arguments) => crds::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use diagnosis::{Cause, CrashLoopReading, InstanceHistory, InstanceName, LogOpinion, LogReading, Observation, Policy};
+use diagnosis::{CrashLoopReading, InstanceHistory, InstanceName, LogReading, Observation};
 
 use scene::LogCauses;
 
@@ -15,7 +15,7 @@ use crate::{
     progress::Progress,
     words::clean,
 };
-use crashlog::{LogPart, read};
+use crashlog::LogPart;
 
 /// Replicas beside those of the reports whose logs are read. Who lies beyond is compared by exit codes alone.
 const OTHERS_MAX: usize = 32;

@@ -4,5 +4,5 @@ pub(crate) mod figures;
 pub(crate) mod inspection_json;
 pub(crate) mod inspection_text;
 pub(crate) mod json;
-mod page;
+pub(crate) mod page;
 pub(crate) mod text;

@@ -7,20 +7,20 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::words::{COLUMNS, clean, end_of, wrap};
 
-pub(super) const BOLD: Style = Style::new().bold();
-pub(super) const FAINT: Style = Style::new().dimmed();
-pub(super) const ALARM: Style = AnsiColor::Red.on_default().bold();
-pub(super) const COMMAND: Style = AnsiColor::Cyan.on_default();
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const FAINT: Style = Style::new().dimmed();
+pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const COMMAND: Style = AnsiColor::Cyan.on_default();
 const PLAIN: Style = Style::new();
 
 /// Text being put together.
 #[derive(Default)]
-pub(super) struct Page {
+pub(crate) struct Page {
     text: String,
 }
 
 impl Page {
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 
@@ -34,7 +34,7 @@ impl Page {
     }
 
     /// A new section; there is an empty line before all but the first.
-    pub(super) fn heading(&mut self, heading: &str) {
+    pub(crate) fn heading(&mut self, heading: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
@@ -42,12 +42,12 @@ impl Page {
     }
 
     /// A paragraph, indented by two.
-    pub(super) fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         self.styled(PLAIN, "  ", "  ", text);
     }
 
     /// A paragraph whose first line begins with `first` and every other one with `rest`.
-    pub(super) fn styled(&mut self, style: Style, first: &str, rest: &str, text: &str) {
+    pub(crate) fn styled(&mut self, style: Style, first: &str, rest: &str, text: &str) {
         let width = COLUMNS.saturating_sub(first.width().max(rest.width()));
         for (at, line) in wrap(&clean(text), width).iter().enumerate() {
             self.line(style, &format!("{}{line}", if at == 0 { first } else { rest }));
@@ -55,13 +55,13 @@ impl Page {
     }
 
     /// A line as it stands.
-    pub(super) fn as_it_stands(&mut self, style: Style, line: &str) {
+    pub(crate) fn as_it_stands(&mut self, style: Style, line: &str) {
         self.line(style, line);
     }
 
     /// Foreign text word for word, cut where the page ends, with carets under what mattered; at most `rows_max` rows, those
     /// around the mark first.
-    pub(super) fn quote(&mut self, text: &str, mark: &Range<usize>, rows_max: usize) {
+    pub(crate) fn quote(&mut self, text: &str, mark: &Range<usize>, rows_max: usize) {
         const INDENT: &str = "    ";
         let rows = rows(text, COLUMNS - INDENT.len());
         let marked = rows.iter().position(|row| row.end > mark.start).filter(|_| !mark.is_empty()).unwrap_or(0);

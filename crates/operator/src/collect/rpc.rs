@@ -47,6 +47,9 @@ pub enum RpcFailure {
         /// How long was waited.
         seconds: u64,
     },
+    /// Nobody who could be asked knows.
+    #[error("{0}")]
+    NotKnown(String),
     /// There is no way to it.
     #[error("port {port} of the pod cannot be reached: {what} (does a network policy let the operator's pod through?)")]
     Unreachable {
