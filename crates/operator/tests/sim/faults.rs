@@ -16,19 +16,19 @@ use simcluster::{Damage, Fault, OPERATOR, Requests, Verb, WatchFault};
 
 use crate::{
     stage::{DAMAGED_STATE, Stage, at},
-    stories::{gist, mins},
+    stories::{gist, mins, vetoes},
 };
 
 /// The operator that stands by in the stories with two.
 const OTHER: &str = "system:serviceaccount:loopbreaker:loopbreaker-1";
 
-/// A replica is damaged a minute after the operator began; twelve minutes later all is said.
+/// A replica is damaged a minute after the operator began; ten minutes later all is said.
 async fn incident(seed: u64, arrange: impl FnOnce(&Stage)) -> Stage {
     let stage = Stage::osmosis(seed).await;
     stage.policy(&json!({}));
     arrange(&stage);
     stage.world.after(mins(1), |world| world.damage("cosmos", "data-osmo-1", &Damage::of("state.db", DAMAGED_STATE)));
-    stage.operate(mins(13)).await;
+    stage.operate(mins(11)).await;
     stage
 }
 
@@ -37,7 +37,9 @@ fn verdict(stage: &Stage) -> Result<(), String> {
     let recoveries = stage.recoveries();
     let [recovery] = recoveries.as_slice() else { return Err(format!("{} records", recoveries.len())) };
     let (phase, cause, decision) = gist(recovery);
-    let right = phase == "Held" && cause == "physical_corruption" && ["restore", "propose"].contains(&decision);
+    // A look that a restart of the node overtook holds until the next one: that is right, too.
+    let overtaken = decision == "hold" && vetoes(recovery) == ["stale_evidence"];
+    let right = phase == "Held" && cause == "physical_corruption" && (decision != "hold" || overtaken);
     if !right || at(recovery, "/metadata/name") != "osmo-1-1" {
         return Err(format!("{phase} {cause} {decision}: {}", recovery["status"]));
     }
@@ -81,6 +83,11 @@ fn all(cases: u64, case: impl Fn(u64) -> Result<(), String> + Sync) {
         "{} of {cases} failed; to repeat one set LOOPBREAKER_CASE to its number:\n{shown:#?}",
         failed.len()
     );
+}
+
+/// So many, or as many as the environment asks for.
+fn cases(usual: u64) -> u64 {
+    std::env::var("LOOPBREAKER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
 /// All cases, or the one that is to be repeated.
@@ -143,8 +150,7 @@ impl Dice {
 
 #[test]
 fn several_faults_at_once_and_another_leader() {
-    const CASES: u64 = 600;
-    chosen(CASES, |seed| simentropy::case(seed, move || several(seed)));
+    chosen(cases(600), |seed| simentropy::case(seed, move || several(seed)));
 }
 
 async fn several(seed: u64) -> Result<(), String> {

@@ -28,6 +28,7 @@ pub(crate) const REMOTE_SIGNER: &str = "--priv_validator_laddr=tcp://0.0.0.0:266
 pub(crate) struct Stage {
     pub(crate) world: World,
     sins: Arc<Mutex<BTreeSet<String>>>,
+    lease: LeaseTimes,
 }
 
 /// Asks the nodes of the world.
@@ -73,7 +74,13 @@ impl Stage {
             }
         }));
         world.inspect_by(inspect);
-        Self { world, sins }
+        Self { world, sins, lease: LeaseTimes::default() }
+    }
+
+    /// For stories of months: who leads is looked after every ten minutes only.
+    pub(crate) fn with_a_slow_lease(mut self) -> Self {
+        self.lease = LeaseTimes { duration: Duration::from_mins(30), renew_every: Duration::from_mins(10) };
+        self
     }
 
     /// A policy that watches StatefulSet `osmo`; what is given is merged into it.
@@ -121,7 +128,7 @@ impl Stage {
                 namespace: "loopbreaker".to_owned(),
                 watched: None,
                 inspector: Inspector { image: "loopbreaker:test".to_owned(), ..Inspector::default() },
-                lease: LeaseTimes::default(),
+                lease: self.lease,
             },
             readiness: Readiness::new(),
             metrics: Arc::new(Metrics::new()),
