@@ -76,12 +76,16 @@ pub(crate) fn look(
     let refused = matches!(standing, Standing::Refused { .. });
     let mut sick = Vec::new();
     let mut replicas = Vec::new();
-    for workload in workloads.iter().filter(|_| !refused) {
+    for workload in &workloads {
         for replica in index.replicas_of(workload) {
             replicas.extend(replica.memory(now));
+            if refused {
+                continue;
+            }
             sick.extend(sickness(index, policy, replica, now).map(|sickness| (*workload, replica, sickness)));
         }
     }
+    replicas.extend(index.not_seen_yet(&namespace, policy.status.as_ref().map(|status| status.replicas.as_slice())));
     replicas.truncate(MEMORIES_MAX);
     let count = u32::try_from(sick.len()).unwrap_or(u32::MAX);
     let storm = (count >= policy.spec.limits.storm).then_some(Storm { sick: count });

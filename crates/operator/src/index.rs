@@ -55,8 +55,8 @@ pub(crate) struct Index {
     replicas: BTreeMap<InstanceName, Replica>,
     /// By namespace, kind and name.
     workloads: BTreeMap<(String, WorkloadKind, String), Workload>,
-    /// Replicas whose memory from before our own start was handed in.
-    recalled: BTreeSet<InstanceName>,
+    /// UIDs of the policies whose memory from before our own start was handed in.
+    recalled: BTreeSet<String>,
     /// Memories of replicas whose pods were not seen yet.
     memories: BTreeMap<InstanceName, ReplicaMemory>,
     /// What a list in progress has not mentioned yet.
@@ -157,13 +157,14 @@ impl Index {
         }
     }
 
-    /// What is remembered from before our own start; of each replica the first memory counts.
-    pub(crate) fn recall(&mut self, namespace: &str, memories: &[ReplicaMemory]) {
+    /// What a policy remembers from before our own start; the first time that it is asked counts, for what it remembers later
+    /// we have told it ourselves.
+    pub(crate) fn recall(&mut self, policy: &str, namespace: &str, memories: &[ReplicaMemory]) {
+        if !self.recalled.insert(policy.to_owned()) {
+            return;
+        }
         for memory in memories {
             let instance = InstanceName { namespace: namespace.to_owned(), name: memory.pod.clone() };
-            if !self.recalled.insert(instance.clone()) {
-                continue;
-            }
             match self.replicas.get_mut(&instance) {
                 Some(replica) => replica.recall(memory),
                 None => drop(self.memories.insert(instance, memory.clone())),
@@ -173,10 +174,8 @@ impl Index {
 
     /// Lets the time pass: what has been ready for long is forgiven, what has been gone for long is forgotten.
     pub(crate) fn settle(&mut self, now: Timestamp) {
-        for (instance, replica) in &mut self.replicas {
+        for replica in self.replicas.values_mut() {
             replica.settle(now);
-            // Whoever was watched from its first day on needs no memory of an earlier one.
-            self.recalled.insert(instance.clone());
         }
         self.replicas.retain(|_, replica| match replica.presence {
             Presence::Here => true,
@@ -197,6 +196,15 @@ impl Index {
                 && owner.is_some()
                 && other.history.latest().owner.as_ref().map(|owner| &owner.uid) == owner.map(|owner| &owner.uid)
         })
+    }
+
+    /// Of what a policy remembers, that of replicas whose pods have not been seen since our own start.
+    pub(crate) fn not_seen_yet(&self, namespace: &str, remembered: Option<&[ReplicaMemory]>) -> Vec<ReplicaMemory> {
+        let unseen = |memory: &&ReplicaMemory| {
+            let instance = InstanceName { namespace: namespace.to_owned(), name: memory.pod.clone() };
+            self.memories.contains_key(&instance)
+        };
+        remembered.into_iter().flatten().filter(unseen).cloned().collect()
     }
 
     /// Whether the siblings were asked often enough to tell whether they advance.

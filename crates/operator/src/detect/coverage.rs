@@ -68,7 +68,8 @@ pub(super) fn standing<'w>(
     selected: &[&Workload],
     mut all: impl Iterator<Item = &'w Workload>,
 ) -> Standing {
-    let overlap = policies.iter().filter(|other| is_older(other, policy)).find_map(|other| {
+    let in_force = |other: &&Arc<RecoveryPolicy>| is_older(other, policy) && !is_refused(other);
+    let overlap = policies.iter().filter(in_force).find_map(|other| {
         let both = selected.iter().find(|workload| selects(other, workload))?;
         Some((other.name_any(), format!("{} {}", both.kind.as_str(), both.name)))
     });
@@ -111,6 +112,12 @@ pub(super) fn standing<'w>(
 fn is_empty(selector: &LabelSelector) -> bool {
     selector.match_labels.as_ref().is_none_or(BTreeMap::is_empty)
         && selector.match_expressions.as_ref().is_none_or(Vec::is_empty)
+}
+
+/// By its own status: one that is refused watches nothing that another one could overlap.
+fn is_refused(policy: &RecoveryPolicy) -> bool {
+    let conditions = policy.status.iter().flat_map(|status| &status.conditions);
+    conditions.filter(|condition| condition.type_ == "Accepted").any(|accepted| accepted.status == "False")
 }
 
 fn is_older(other: &RecoveryPolicy, than: &RecoveryPolicy) -> bool {

@@ -60,9 +60,12 @@ fn stuck(index: &Index, policy: &RecoveryPolicy, replica: &Replica, now: Timesta
         let (first, last) = (heights.iter().min(), heights.iter().max());
         matches!((first, last), (Some(first), Some(last)) if last > first && *last > stand.height)
     };
+    if !long {
+        return None;
+    }
     let enough = index.beside(replica.history.instance()).filter(advances).count()
         >= usize::try_from(policy.spec.limits.min_advancing).unwrap_or(usize::MAX);
-    (long && enough).then_some(stand)
+    enough.then_some(stand)
 }
 
 /// The incident that a sick replica gets.
@@ -77,7 +80,8 @@ pub(super) fn incident(
     let pod = latest.instance.name.clone();
     let (kind, onset, container) = match sickness {
         Sickness::CrashLoop(found) => {
-            let onset = found.onset.or(found.counted_since).unwrap_or(now);
+            // A kubelet whose clock is ahead of ours has seen nothing of the future.
+            let onset = found.onset.or(found.counted_since).unwrap_or(now).min(now);
             (IncidentKind::CrashLoop, onset, found.container.to_string())
         }
         Sickness::Stuck(stand) => (IncidentKind::Stuck, stand.since, replica.node().unwrap_or_default()),
@@ -112,7 +116,13 @@ fn name(pod: &str, recoveries: &[Arc<Recovery>]) -> String {
         name.rsplit_once('-').and_then(|(_, number)| number.parse::<u64>().ok())
     });
     let number = numbers.max().unwrap_or_default().saturating_add(1).to_string();
-    let room = LENGTH_MAX.saturating_sub(number.len() + 1);
+    if pod.len() + 1 + number.len() <= LENGTH_MAX {
+        return format!("{pod}-{number}");
+    }
+    // Two long names that begin alike stay two: the digest is of the whole name (FNV-1a).
+    let fold = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let digest = format!("{:08x}", pod.bytes().fold(0x811c_9dc5, fold));
+    let room = LENGTH_MAX.saturating_sub(number.len() + digest.len() + 2);
     let stem: String = pod.chars().take(room).collect();
-    format!("{}-{number}", stem.trim_end_matches(['-', '.']))
+    format!("{}-{digest}-{number}", stem.trim_end_matches(['-', '.']))
 }

@@ -12,6 +12,8 @@ use super::CrashNotice;
 
 /// Answers that are kept of each replica.
 const SAMPLES_MAX: usize = 8;
+/// Heights stand still between any two blocks; a standstill of so long is one.
+const STANDS: SignedDuration = SignedDuration::from_mins(2);
 /// So long ready is progress: the kubelet forgets its own back-off then.
 pub(crate) const STEADY: SignedDuration = SignedDuration::from_mins(10);
 
@@ -143,6 +145,10 @@ impl Replica {
         if self.has_height(height) {
             self.rising_since.get_or_insert(at);
         }
+        // A rise that has come to a standstill is none any more.
+        if self.standstill.is_some_and(|stand| stand.until.duration_since(stand.since) >= STANDS) {
+            self.rising_since = None;
+        }
     }
 
     /// A height that somebody knows of it; whether it is above all before. That is progress: what was counted is forgiven.
@@ -172,8 +178,6 @@ impl Replica {
 
     /// What must be known after our own restart; none where the pod itself says it all.
     pub(crate) fn memory(&self, now: Timestamp) -> Option<ReplicaMemory> {
-        /// Heights stand still between any two blocks; only a long standstill is worth a write.
-        const STANDS: SignedDuration = SignedDuration::from_mins(2);
         let remembered = self.history.memory();
         let stand = self.standstill.filter(|stand| now.duration_since(stand.since) >= STANDS);
         if remembered.is_none() && stand.is_none() {

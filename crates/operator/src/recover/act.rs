@@ -156,7 +156,12 @@ impl Writer {
             status: None,
         };
         // A name that is taken is an incident that is open already, by an answer that was lost or by another leader.
-        self.make_or_find(&recovery).await
+        let found = self.make_or_find(&recovery).await?;
+        if found.spec.target.pod == recovery.spec.target.pod {
+            Ok(found)
+        } else {
+            Err(ActError::NotOurs { what: format!("{}, of replica {},", named(&found), found.spec.target.pod) })
+        }
     }
 
     /// Writes a Recovery's status over the one that was read.

@@ -66,7 +66,7 @@ async fn reconcile(policy: Arc<Guarded>, leading: Arc<Leading>) -> Result<Action
     let seen = {
         let mut seen = desk.seen();
         let memory = policy.status.as_ref().map(|status| status.replicas.clone()).unwrap_or_default();
-        seen.index.recall(&namespace, &memory);
+        seen.index.recall(&policy.uid().unwrap_or_default(), &namespace, &memory);
         seen.index.settle(now);
         let (policies, recoveries) =
             (seen.ledger.policies.in_namespace(&namespace), seen.ledger.recoveries.in_namespace(&namespace));
