@@ -62,6 +62,7 @@ pub(crate) fn findings() -> Result<Vec<Finding>> {
         wording::unfinished_work,
         purity::sources,
         purity::cluster_writes,
+        purity::entropy_hook,
         promises::page,
         promises::tests,
         promises::numbers,

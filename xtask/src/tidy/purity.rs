@@ -110,6 +110,41 @@ fn std_modules(code: &str) -> Vec<(usize, &str)> {
     modules
 }
 
+/// The crate that takes the place of the system's entropy: a product that was built with it would make guessable TLS keys.
+const ENTROPY_HOOK: &str = "simentropy";
+
+/// No crate depends on the entropy hook but for its tests, and nothing else asks for unsafe code.
+pub(crate) fn entropy_hook(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for file in tree.files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {
+        let mut section = "";
+        for (line, text) in (1..).zip(file.text.lines().map(str::trim)) {
+            section = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(section);
+            let key = text.split(['.', '=', ' ']).next().unwrap_or_default().trim_matches('"');
+            // `[dependencies]`, `[build-dependencies]`, `[target.….dependencies]`, and a table of its own below one of them.
+            let (place, table) = section.split_once("dependencies.").unwrap_or((section, ""));
+            let in_tests = section.contains("dev-dependencies");
+            let depends = (section.ends_with("dependencies") && key == ENTROPY_HOOK)
+                || (table.trim_matches('"') == ENTROPY_HOOK
+                    && text.starts_with('[')
+                    && !place.starts_with("workspace"));
+            let renamed = section.contains("dependencies") && text.contains(&format!("package = \"{ENTROPY_HOOK}\""));
+            if (depends || renamed) && !in_tests {
+                let what = format!("`{ENTROPY_HOOK}` is for tests only: put it under [dev-dependencies]");
+                found.push(Finding::new(&file.path, line, what));
+            }
+        }
+    }
+    let home = format!("crates/{ENTROPY_HOOK}/src/lib.rs");
+    for (file, rust) in tree.rust().filter(|(file, _)| file.path != home) {
+        for at in words(&rust.code, "unsafe_code").chain(words(&rust.code, "unsafe")) {
+            let what = format!("unsafe code is in {home} only");
+            found.push(Finding::new(&file.path, line_of(&rust.code, at), what));
+        }
+    }
+    found
+}
+
 /// Only the one writer writes to the cluster, and the Lease is kept by its own file.
 pub(crate) fn cluster_writes(tree: &Tree) -> Vec<Finding> {
     let mut found = Vec::new();

@@ -166,6 +166,33 @@ fn only_the_writer_writes_to_the_cluster() {
     }
 }
 
+#[test]
+fn the_entropy_hook_is_for_tests_and_alone_in_its_unsafe_code() {
+    for bad in [
+        "[dependencies]\nsimentropy = { workspace = true }",
+        "[dependencies]\nsimentropy.workspace = true",
+        "[build-dependencies]\nsimentropy = \"0.1\"",
+        "[target.'cfg(unix)'.dependencies]\nsimentropy = { path = \"../simentropy\" }",
+        "[package]\n[dependencies.simentropy]",
+        "[dependencies]\nentropy = { package = \"simentropy\", path = \"../simentropy\" }",
+    ] {
+        assert_eq!(lines(&purity::entropy_hook(&one("crates/a/Cargo.toml", bad))), [2], "{bad}");
+    }
+    for good in [
+        "[dev-dependencies]\nsimentropy = { workspace = true }",
+        "[dev-dependencies.simentropy]\nworkspace = true",
+        "[package]\nname = \"simentropy\"",
+        "[dependencies]\nsimentropy-like = \"1\"",
+    ] {
+        assert!(purity::entropy_hook(&one("crates/a/Cargo.toml", good)).is_empty(), "{good}");
+    }
+    for bad in ["#![expect(unsafe_code, reason = \"fast\")]", "fn f() { unsafe { g() } }"] {
+        assert_eq!(lines(&purity::entropy_hook(&one("crates/a/tests/b.rs", bad))), [1], "{bad}");
+        assert!(purity::entropy_hook(&one("crates/simentropy/src/lib.rs", bad)).is_empty(), "{bad}");
+    }
+    assert!(purity::entropy_hook(&one("crates/a/src/b.rs", "//! No unsafe code.\nlet a = \"unsafe\";")).is_empty());
+}
+
 /// A page that tells every promise rightly, none of them built.
 fn promises_page() -> String {
     let sections = include_str!("promises.txt").lines().filter_map(|line| line.split_once(' '));
