@@ -106,16 +106,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     }
     let limit = SignedDuration::try_from(arguments.time.as_duration()).unwrap_or(SignedDuration::from_hours(2));
     let told =
-        simcluster::simulate(play(plan, policies, limit)).context("no runtime (is the process out of memory?)")?;
+        simcluster::simulate(play(plan, policies, limit)).context("no runtime (is the process out of memory?)")??;
     printed(print(arguments, &told).context(STDOUT_FAILED))?;
     Ok(Status::Done)
 }
 
-/// So long nothing must happen for a rehearsal to be over.
-const QUIET: SignedDuration = SignedDuration::from_mins(9);
+/// So long nothing must happen for a rehearsal to be over: longer than from one look at the evidence to the next, for the
+/// first one comes before the siblings were asked twice.
+const QUIET: SignedDuration = SignedDuration::from_mins(30);
 
-async fn play(plan: stage::Plan, policies: Vec<api::RecoveryPolicy>, limit: SignedDuration) -> Timeline {
+async fn play(
+    plan: stage::Plan,
+    policies: Vec<api::RecoveryPolicy>,
+    limit: SignedDuration,
+) -> anyhow::Result<Timeline> {
     let world = World::in_the_middle(plan.begins);
+    let (label, owners) = (plan.label.clone(), plan.workloads());
     let timeline = Timeline::watching(&world, &plan, &policies);
     plan.build(&world);
     policies.iter().for_each(|policy| stage::put_policy(&world, policy));
@@ -134,8 +140,15 @@ async fn play(plan: stage::Plan, policies: Vec<api::RecoveryPolicy>, limit: Sign
         metrics: Arc::new(Metrics::new()),
     };
     operator::run(operator, quiet(&world, &timeline, limit)).await;
+    if !stage::selects(&world) {
+        anyhow::bail!(
+            "{label}: the policy selects nothing of this bundle, which holds {} (name one under `spec.targets`, or leave --policy \
+             out)",
+            if owners.is_empty() { "no StatefulSet and no CosmosFullNode".to_owned() } else { owners.join(", ") }
+        );
+    }
     timeline.end(&world);
-    timeline
+    Ok(timeline)
 }
 
 /// Waits until nothing of note has happened for a while, or the time is over.

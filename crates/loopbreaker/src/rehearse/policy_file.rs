@@ -30,6 +30,10 @@ pub(super) fn read(file: &Path, plan: &Plan) -> anyhow::Result<RecoveryPolicy> {
     }
     let mut policy: RecoveryPolicy = serde_json::from_value(document.clone())
         .with_context(|| format!("{name}: is no RecoveryPolicy of loopbreaker.dev/v1alpha1"))?;
+    let read = serde_json::to_value(&policy.spec).unwrap_or_default();
+    if let Some(field) = document.get("spec").and_then(|spec| dropped(spec, &read, "spec")) {
+        bail!("{name}: there is no field `{field}` (`kubectl explain recoverypolicy.spec` lists them)");
+    }
     let namespace = policy.metadata.namespace.get_or_insert_with(|| plan.namespace().to_owned()).clone();
     if !plan.namespaces().contains(&namespace) {
         bail!(
@@ -39,4 +43,25 @@ pub(super) fn read(file: &Path, plan: &Plan) -> anyhow::Result<RecoveryPolicy> {
     }
     policy.metadata.name.get_or_insert_with(|| "policy".to_owned());
     Ok(policy)
+}
+
+/// A field that was written and is not there any more once read: an API server would drop it without a word, and the policy
+/// would mean something else than its author does.
+fn dropped(written: &Value, read: &Value, place: &str) -> Option<String> {
+    match (written, read) {
+        (Value::Object(written), Value::Object(read)) => written.iter().find_map(|(name, value)| {
+            let place = format!("{place}.{name}");
+            match read.get(name) {
+                Some(read) => dropped(value, read, &place),
+                // What is empty reads as if it were not there.
+                None if value.is_null() || value.as_array().is_some_and(Vec::is_empty) => None,
+                None => Some(place),
+            }
+        }),
+        (Value::Array(written), Value::Array(read)) => {
+            let pairs = written.iter().zip(read).enumerate();
+            pairs.into_iter().find_map(|(at, (written, read))| dropped(written, read, &format!("{place}[{at}]")))
+        }
+        _ => None,
+    }
 }

@@ -81,6 +81,16 @@ impl Plan {
         sick.or(self.replicas.first()).map_or("default", |replica| replica.pod.instance.namespace.as_str())
     }
 
+    /// The workloads of its pods, in words.
+    pub(super) fn workloads(&self) -> Vec<String> {
+        let owner = |replica: &Replica| {
+            let owner = replica.pod.owner.as_ref()?;
+            WorkloadKind::of(&owner.kind)?;
+            Some(format!("{} {}/{}", owner.kind, replica.pod.instance.namespace, owner.name))
+        };
+        self.replicas.iter().filter_map(owner).collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
     /// The namespaces of its pods.
     pub(super) fn namespaces(&self) -> BTreeSet<String> {
         self.replicas.iter().map(|replica| replica.pod.instance.namespace.clone()).collect()
@@ -120,6 +130,13 @@ impl Plan {
         };
         targets.into_iter().filter_map(policy).collect()
     }
+}
+
+/// Whether a policy watches anything, as the operator itself says: one that watches nothing shows nothing.
+pub(super) fn selects(world: &World) -> bool {
+    let policies = world.list("recoverypolicies.loopbreaker.dev", "");
+    let watches = |policy: &Value| policy.pointer("/status/workloads").and_then(Value::as_u64).unwrap_or_default() > 0;
+    policies.iter().any(watches)
 }
 
 /// Puts a policy into the world as a human would.

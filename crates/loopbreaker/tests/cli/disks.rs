@@ -14,7 +14,7 @@ use crate::{Folder, Said, inspects::copy, root, run, samples::*};
 const HEALTHY: &str = "crates/chainstore/tests/fixtures/node/goleveldb-healthy/data";
 
 /// A bundle of one sick pod that never signs, with a log of damage, a sibling that advances, and a healthy node's data.
-fn bundle() -> Folder {
+pub(crate) fn bundle() -> Folder {
     let mut pod = sick("gaia-0");
     pod["spec"]["containers"][0]["args"] =
         json!(["start", "--home", "/home/gaia", "--priv_validator_laddr", "tcp://0.0.0.0:1234"]);
@@ -30,7 +30,7 @@ fn bundle() -> Folder {
 }
 
 /// Flips one bit in the first block of a table.
-fn flip(folder: &Folder, database: &str) {
+pub(crate) fn flip(folder: &Folder, database: &str) {
     let table = table(folder, database);
     let mut bytes = fs::read(&table).expect("a table");
     bytes[20] ^= 4;

@@ -16,6 +16,7 @@ mod memory;
 mod next_steps;
 mod permissions;
 mod readme;
+mod rehearses;
 mod rings;
 mod rings_cut_short;
 mod samples;

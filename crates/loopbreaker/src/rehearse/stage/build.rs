@@ -158,10 +158,7 @@ impl Plan {
             let claim = text(pod, "/spec/volumes/0/persistentVolumeClaim/claimName").to_owned();
             let directory = data.get(&(text(pod, "/metadata/namespace").to_owned(), claim));
             let (line, exit_code) = match directory {
-                None => (
-                    "error: the bundle has no data of this replica (data/POD, or `--data` of `diagnose`)".to_owned(),
-                    1,
-                ),
+                None => (not_in_the_bundle(), 0),
                 Some(directory) => match chainstore::inspect(directory, &Options::default()) {
                     Ok(inspection) => {
                         (serde_json::to_string(&InspectionJson::of(&inspection, Depth::Default)).unwrap_or_default(), 0)
@@ -176,4 +173,14 @@ impl Plan {
 
 fn text<'o>(object: &'o Value, pointer: &str) -> &'o str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The report about data that nobody has: of the inspector's own form, so that it reads as "could not tell".
+fn not_in_the_bundle() -> String {
+    let why = "the bundle holds no data directory of this replica (put it into data/POD/)";
+    json!({
+        "schema": "loopbreaker.dev/inspection/v1", "outcome": "could_not_tell", "databases": [], "findings": [], "notes": [],
+        "untold": [why],
+    })
+    .to_string()
 }
