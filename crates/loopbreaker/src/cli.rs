@@ -2,14 +2,16 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, crds, diagnose, evaluate, guard, inspect, man, rehearse};
+use crate::{completions, crds, diagnose, evaluate, guard, inspect, man, operator, rehearse, status, suspend};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
 
 /// Tells why a Cosmos SDK / CometBFT node on Kubernetes crash-loops, and whether its own data is damaged.
 ///
-/// Everything is read from files; no cluster and no network is needed, and nothing that is read is ever written to.
+/// `diagnose`, `inspect`, `guard` and `evaluate` need files only, no cluster and no network, and never write to what they
+/// read. `operator` watches a cluster; `status`, `suspend` and `resume` ask one, by the kubeconfig. Installed as
+/// `kubectl-loopbreaker`, all of it is `kubectl loopbreaker …`.
 ///
 /// Exit status: 0 done; 1 could not do it, the reason is the one line on standard error; 2 wrong usage.
 #[derive(Debug, Parser)]
@@ -27,6 +29,10 @@ pub(crate) enum Command {
     Guard(guard::Arguments),
     Rehearse(rehearse::Arguments),
     Evaluate(evaluate::Arguments),
+    Operator(operator::Arguments),
+    Status(status::Arguments),
+    Suspend(suspend::SuspendArguments),
+    Resume(suspend::ResumeArguments),
     Crds(crds::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),

@@ -1,10 +1,11 @@
-//! The `loopbreaker` binary: files in, a verdict out. *No client, no network.*
+//! The `loopbreaker` binary: files in, a verdict out; and the way into a cluster, by `operator`. *No client but in `cluster`.*
 //!
 //! One file a command; each reads, makes one call into the pure part and prints once. The exit status is decided in
 //! [`exit`] alone.
 
 mod bundle;
 mod cli;
+mod cluster;
 mod colour;
 mod command_line;
 mod completions;
@@ -17,14 +18,16 @@ mod exit;
 mod guard;
 mod incident;
 mod inspect;
-
 mod man;
+mod operator;
 mod progress;
 mod rehearse;
 mod replica_logs;
 mod report;
 mod ring_part;
 mod standing;
+mod status;
+mod suspend;
 mod unread;
 mod words;
 
@@ -43,6 +46,10 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
         cli::Command::Guard(arguments) => guard::run(&arguments),
         cli::Command::Evaluate(arguments) => evaluate::run(&arguments),
         cli::Command::Rehearse(arguments) => rehearse::run(&arguments),
+        cli::Command::Operator(arguments) => operator::run(&arguments),
+        cli::Command::Status(arguments) => status::run(&arguments),
+        cli::Command::Suspend(arguments) => suspend::suspend(&arguments),
+        cli::Command::Resume(arguments) => suspend::resume(&arguments),
         cli::Command::Crds(arguments) => crds::run(&arguments),
         cli::Command::Man(arguments) => man::run(&arguments),
         cli::Command::Completions(arguments) => completions::run(&arguments),

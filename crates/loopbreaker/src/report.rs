@@ -5,4 +5,6 @@ pub(crate) mod inspection_json;
 pub(crate) mod inspection_text;
 pub(crate) mod json;
 pub(crate) mod page;
+pub(crate) mod status_json;
+pub(crate) mod status_text;
 pub(crate) mod text;

@@ -5,6 +5,8 @@
 mod bad_data;
 mod bad_input;
 mod bundles;
+mod canned_server;
+mod clusters;
 mod commands;
 mod disks;
 mod evaluates;
