@@ -5,16 +5,12 @@
 //! was read, or makes an object whose name is the same at every try; so a write that is lost, doubled or late does nothing
 //! that was not meant (P11).
 
-use std::fmt::Debug;
+use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
 use api::{Recovery, RecoveryPolicy, RecoverySpec, RecoveryStatus, VolumeSnapshot};
 use k8s_openapi::{
     NamespaceResourceScope,
-    api::{
-        batch::v1::Job,
-        core::v1::{ObjectReference, PersistentVolumeClaim},
-        events::v1::Event,
-    },
+    api::{batch::v1::Job, core::v1::PersistentVolumeClaim, events::v1::Event},
 };
 use kube::{
     Api, Client, Resource, ResourceExt,
@@ -22,98 +18,8 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{
-    Clock, Settings,
-    lease::{Lease, NotLeading},
-};
-
-use std::{collections::BTreeMap, sync::Arc};
-
-/// Why something was not written.
-#[derive(Debug, thiserror::Error)]
-pub enum ActError {
-    /// The Lease is lost.
-    #[error(transparent)]
-    NotLeading(#[from] NotLeading),
-    /// The API server refused, or did not answer.
-    #[error("{verb} {what}: {source} (it is tried again from what is recorded)")]
-    Refused {
-        /// What was to be done.
-        verb: &'static str,
-        /// To which object.
-        what: String,
-        /// Its answer.
-        source: Box<kube::Error>,
-    },
-    /// An object of the name that we use is not ours.
-    #[error("{what} exists and is not ours; it was left alone (rename or remove it)")]
-    NotOurs {
-        /// Which one.
-        what: String,
-    },
-}
-
-impl ActError {
-    /// A word for metrics.
-    #[must_use]
-    pub fn category(&self) -> &'static str {
-        match self {
-            Self::NotLeading(_) => "not_leading",
-            Self::Refused { source, .. } => category(source),
-            Self::NotOurs { .. } => "not_ours",
-        }
-    }
-
-    /// Whether the API server said no to the right: nothing changes by trying again soon.
-    #[must_use]
-    pub fn is_forbidden(&self) -> bool {
-        matches!(self, Self::Refused { source, .. } if code(source) == Some(403))
-    }
-}
-
-impl ActError {
-    /// Whether the API server finds the object itself wrong: nothing changes by trying again.
-    #[must_use]
-    pub fn is_rejected(&self) -> bool {
-        matches!(self, Self::Refused { source, .. } if matches!(code(source), Some(400 | 405 | 415 | 422)))
-    }
-}
-
-/// A word for what a request failed with.
-#[must_use]
-pub(crate) fn category(error: &kube::Error) -> &'static str {
-    match code(error) {
-        Some(403) => "forbidden",
-        Some(404) => "not_found",
-        Some(409) => "conflict",
-        Some(410) => "gone",
-        Some(429) => "too_many_requests",
-        Some(500..) => "server",
-        Some(_) => "rejected",
-        None => "unreachable",
-    }
-}
-
-/// The HTTP status of an answer.
-#[must_use]
-pub(crate) fn code(error: &kube::Error) -> Option<u16> {
-    if let kube::Error::Api(status) = error { Some(status.code) } else { None }
-}
-
-/// What an Event says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
-    /// One of a kind for this object: the same Event told twice is one.
-    pub(crate) key: String,
-    /// In one word.
-    pub(crate) reason: &'static str,
-    /// What was being done, in one word.
-    pub(crate) action: &'static str,
-    /// `Normal` or `Warning`.
-    pub(crate) kind: &'static str,
-    /// In words.
-    pub(crate) note: String,
-}
+use super::{ActError, Said, act_error::code, said::event};
+use crate::{Clock, Settings, lease::Lease};
 
 /// Writes, while the Lease is held.
 #[derive(Clone)]
@@ -332,28 +238,6 @@ fn refused_by_name<K: Resource<DynamicType = ()>>(
 ) -> impl FnOnce(kube::Error) -> ActError + use<K> {
     let what = format!("{} {name}", K::kind(&()));
     move |source| ActError::Refused { verb, what, source: Box::new(source) }
-}
-
-fn event(about: ObjectReference, namespace: &str, identity: &str, now: jiff::Timestamp, said: Said) -> Event {
-    const NOTE_MAX: usize = 1_000;
-    let name = format!("{}.{}", about.name.clone().unwrap_or_default(), said.key);
-    Event {
-        metadata: ObjectMeta {
-            name: Some(name),
-            namespace: Some(namespace.to_owned()),
-            labels: Some(BTreeMap::from([(OWNED.0.to_owned(), OWNED.1.to_owned())])),
-            ..ObjectMeta::default()
-        },
-        event_time: Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime(now)),
-        reporting_controller: Some("loopbreaker.dev/operator".to_owned()),
-        reporting_instance: Some(identity.to_owned()),
-        action: Some(said.action.to_owned()),
-        reason: Some(said.reason.to_owned()),
-        type_: Some(said.kind.to_owned()),
-        regarding: Some(about),
-        note: Some(said.note.chars().take(NOTE_MAX).collect()),
-        ..Event::default()
-    }
 }
 
 /// The kill switch of a policy.

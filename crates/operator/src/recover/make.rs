@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::{Api, ResourceExt};
 
-use super::{act::ActError, desk::Leading, incidents::instance_of, situation::inspection_name};
+use super::{ActError, desk::Leading, incidents::instance_of, situation::inspection_name};
 use crate::collect::{AskedDepth, InspectRequest, Machine, forensic_claim, forensic_snapshot, inspector_job};
 
 /// Why it was not made.

@@ -10,8 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 
 use super::{
-    Said,
-    act::ActError,
+    ActError, Said,
     desk::Leading,
     evidence,
     incidents::instance_of,
