@@ -103,6 +103,12 @@ fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
+/// FNV-1a of 32 bits, the same on every machine and in every version.
+fn sum(text: &str) -> String {
+    let sum = text.bytes().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{sum:08x}")
+}
+
 /// The replica's name and the next number; the same for whoever sees the same records, so that one of two that write fails.
 fn name(pod: &str, recoveries: &[Arc<Recovery>]) -> String {
     /// A name is also put into labels.
@@ -113,6 +119,11 @@ fn name(pod: &str, recoveries: &[Arc<Recovery>]) -> String {
     });
     let number = numbers.max().unwrap_or_default().saturating_add(1).to_string();
     let room = LENGTH_MAX.saturating_sub(number.len() + 1);
-    let stem: String = pod.chars().take(room).collect();
-    format!("{}-{number}", stem.trim_end_matches(['-', '.']))
+    if pod.len() <= room {
+        return format!("{pod}-{number}");
+    }
+    // The ordinal stands at the end: what is cut off must still tell two replicas apart.
+    let sum = sum(pod);
+    let stem: String = pod.chars().take(room.saturating_sub(sum.len() + 1)).collect();
+    format!("{}-{sum}-{number}", stem.trim_end_matches(['-', '.']))
 }
