@@ -85,7 +85,9 @@ pub(crate) fn look(
             sick.extend(sickness(index, policy, replica, now).map(|sickness| (*workload, replica, sickness)));
         }
     }
-    replicas.extend(index.not_seen_yet(&namespace, policy.status.as_ref().map(|status| status.replicas.as_slice())));
+    // A pod that is being made anew while we start: what was known of it is kept until it is there.
+    let known = policy.status.iter().flat_map(|status| &status.replicas);
+    replicas.extend(known.filter(|memory| !refused && index.awaits(&namespace, &memory.pod)).cloned());
     replicas.truncate(MEMORIES_MAX);
     let count = u32::try_from(sick.len()).unwrap_or(u32::MAX);
     let storm = (count >= policy.spec.limits.storm).then_some(Storm { sick: count });

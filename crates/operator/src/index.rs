@@ -3,32 +3,23 @@
 //! Eats objects, gives [`CrashNotice`]s; whoever asks gets histories. Of a pod only what the judge needs is kept, and of a
 //! replica's past only what still counts. A pod that is gone stays known for as long as its incident may go on.
 
+mod notices;
 mod replica;
 mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::{RecoveryPolicy, ReplicaMemory, WorkloadKind};
-use diagnosis::{ContainerName, InstanceName, PeersLook, Uid, observe};
+use diagnosis::{InstanceName, PeersLook, observe};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use scene::Sample;
 
+pub(crate) use notices::CrashNotice;
 pub(crate) use replica::{Presence, Replica, STEADY, Standstill};
 pub(crate) use workload::Workload;
 
 use crate::{collect::RpcAddress, detect::selects};
-
-/// A crash that was not seen before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CrashNotice {
-    /// The replica.
-    pub(crate) instance: InstanceName,
-    /// Its pod.
-    pub(crate) pod_uid: Uid,
-    /// The container that died.
-    pub(crate) container: ContainerName,
-}
 
 /// Kinds that are listed as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +30,14 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// The kind of a workload.
+    pub(crate) fn of(workload: WorkloadKind) -> Self {
+        match workload {
+            WorkloadKind::StatefulSet => Self::StatefulSets,
+            WorkloadKind::CosmosFullNode => Self::CosmosFullNodes,
+        }
+    }
+
     /// As the API server calls it.
     pub(crate) fn plural(self) -> &'static str {
         match self {
@@ -55,10 +54,10 @@ pub(crate) struct Index {
     replicas: BTreeMap<InstanceName, Replica>,
     /// By namespace, kind and name.
     workloads: BTreeMap<(String, WorkloadKind, String), Workload>,
-    /// UIDs of the policies whose memory from before our own start was handed in.
-    recalled: BTreeSet<String>,
-    /// Memories of replicas whose pods were not seen yet.
-    memories: BTreeMap<InstanceName, ReplicaMemory>,
+    /// Replicas whose memory from before our own start was handed in.
+    recalled: BTreeSet<InstanceName>,
+    /// Memories of replicas whose pods were not seen yet, and when they were handed in.
+    memories: BTreeMap<InstanceName, (ReplicaMemory, Timestamp)>,
     /// What a list in progress has not mentioned yet.
     unlisted_pods: Option<BTreeSet<InstanceName>>,
     unlisted_workloads: BTreeMap<WorkloadKind, BTreeSet<(String, String)>>,
@@ -84,7 +83,7 @@ impl Index {
             Some(replica) => replica.is_now(seen, address, at),
             None => {
                 let mut replica = Replica::new(seen, address, at);
-                if let Some(memory) = self.memories.remove(&instance) {
+                if let Some((memory, _)) = self.memories.remove(&instance) {
                     replica.recall(&memory);
                 }
                 let notices = replica.first_notices();
@@ -157,19 +156,26 @@ impl Index {
         }
     }
 
-    /// What a policy remembers from before our own start; the first time that it is asked counts, for what it remembers later
-    /// we have told it ourselves.
-    pub(crate) fn recall(&mut self, policy: &str, namespace: &str, memories: &[ReplicaMemory]) {
-        if !self.recalled.insert(policy.to_owned()) {
-            return;
-        }
+    /// What is remembered from before our own start; of each replica the first memory counts.
+    pub(crate) fn recall(&mut self, namespace: &str, memories: &[ReplicaMemory], at: Timestamp) {
         for memory in memories {
             let instance = InstanceName { namespace: namespace.to_owned(), name: memory.pod.clone() };
             match self.replicas.get_mut(&instance) {
                 Some(replica) => replica.recall(memory),
-                None => drop(self.memories.insert(instance, memory.clone())),
+                None => drop(self.memories.insert(instance, (memory.clone(), at))),
             }
         }
+    }
+
+    /// What we ourselves have told of these replicas comes back to us, and is none of the past.
+    pub(crate) fn told(&mut self, namespace: &str, memories: &[ReplicaMemory]) {
+        let pods = memories.iter().map(|memory| memory.pod.clone());
+        self.recalled.extend(pods.map(|name| InstanceName { namespace: namespace.to_owned(), name }));
+    }
+
+    /// Whether a memory waits for its replica, which has no pod at the moment.
+    pub(crate) fn awaits(&self, namespace: &str, pod: &str) -> bool {
+        self.memories.contains_key(&InstanceName { namespace: namespace.to_owned(), name: pod.to_owned() })
     }
 
     /// Lets the time pass: what has been ready for long is forgiven, what has been gone for long is forgotten.
@@ -177,6 +183,7 @@ impl Index {
         for replica in self.replicas.values_mut() {
             replica.settle(now);
         }
+        self.memories.retain(|_, (_, at)| now.duration_since(*at) < FORGOTTEN_AFTER);
         self.replicas.retain(|_, replica| match replica.presence {
             Presence::Here => true,
             Presence::Gone { since } => now.duration_since(since) < FORGOTTEN_AFTER,

@@ -6,7 +6,10 @@
 //! renewal is older than the Lease lasts. The API server knows no lease: a write that left before and arrives late is made
 //! harmless by its preconditions.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use k8s_openapi::{
     api::coordination::v1::{Lease as LeaseObject, LeaseSpec},
@@ -59,6 +62,9 @@ struct Held {
     token: i64,
     until: Instant,
 }
+
+/// No Lease is believed to last for longer, whatever is written in it.
+const BELIEVED_MAX: Duration = Duration::from_mins(10);
 
 /// Another holder as we last saw it change.
 struct Rival {
@@ -154,7 +160,10 @@ impl Lease {
     /// Whether a holder's Lease has stood unchanged for its whole duration while we looked.
     fn has_gone(&self, object: &LeaseObject, rival: &mut Option<Rival>) -> bool {
         let version = &object.metadata.resource_version;
-        let duration = self.settings.lease.duration;
+        // Its own word for how long it lasts may be longer than ours, after an upgrade or by another setting.
+        let theirs = object.spec.as_ref().and_then(|spec| spec.lease_duration_seconds).unwrap_or_default();
+        let theirs = Duration::from_secs(u64::try_from(theirs).unwrap_or_default()).min(BELIEVED_MAX);
+        let duration = self.settings.lease.duration.max(theirs);
         match rival {
             Some(rival) if rival.version == *version => rival.since.elapsed() >= duration,
             _ => {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use api::{Mode, RecoveryPolicy, Target};
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use kube::ResourceExt;
 
@@ -66,10 +67,10 @@ pub(super) fn standing<'w>(
     policy: &RecoveryPolicy,
     policies: &[Arc<RecoveryPolicy>],
     selected: &[&Workload],
-    mut all: impl Iterator<Item = &'w Workload>,
+    all: impl Iterator<Item = &'w Workload>,
 ) -> Standing {
-    let in_force = |other: &&Arc<RecoveryPolicy>| is_older(other, policy) && !is_refused(other);
-    let overlap = policies.iter().filter(in_force).find_map(|other| {
+    let all: Vec<&Workload> = all.collect();
+    let overlap = older_in_force(policy, policies, &all).into_iter().find_map(|other| {
         let both = selected.iter().find(|workload| selects(other, workload))?;
         Some((other.name_any(), format!("{} {}", both.kind.as_str(), both.name)))
     });
@@ -80,13 +81,7 @@ pub(super) fn standing<'w>(
         );
         return Standing::Refused { reason: "Overlaps", why };
     }
-    let everything: Vec<&str> = policy
-        .spec
-        .targets
-        .iter()
-        .filter(|target| target.selector.as_ref().is_some_and(is_empty))
-        .map(|target| target.kind.as_str())
-        .collect();
+    let everything = everything(policy);
     if !everything.is_empty() {
         let kinds = everything.join(" and every ");
         if policy.spec.mode != Mode::Observe {
@@ -102,11 +97,39 @@ pub(super) fn standing<'w>(
     }
     if selected.is_empty() {
         let there: Vec<String> =
-            all.by_ref().take(5).map(|workload| format!("{} {}", workload.kind.as_str(), workload.name)).collect();
+            all.iter().take(5).map(|workload| format!("{} {}", workload.kind.as_str(), workload.name)).collect();
         let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         return Standing::SelectsNothing(format!("no workload of the namespace is selected (there: {there})"));
     }
     Standing::Accepted
+}
+
+/// A policy that is refused itself stands in nobody's way.
+fn older_in_force<'p>(
+    policy: &RecoveryPolicy,
+    policies: &'p [Arc<RecoveryPolicy>],
+    all: &[&Workload],
+) -> Vec<&'p RecoveryPolicy> {
+    let mut older: Vec<&RecoveryPolicy> =
+        policies.iter().map(|other| &**other).filter(|other| is_older(other, policy)).collect();
+    older.sort_by_key(|other| age(other));
+    let mut in_force: Vec<&RecoveryPolicy> = Vec::new();
+    for other in older {
+        let picked = || all.iter().filter(|workload| selects(other, workload));
+        let is_second = picked().any(|workload| in_force.iter().any(|first| selects(first, workload)));
+        let is_too_wide = other.spec.mode != Mode::Observe && !everything(other).is_empty();
+        if !is_second && !is_too_wide {
+            in_force.push(other);
+        }
+    }
+    in_force
+}
+
+/// Kinds of which a policy picks whatever there is.
+fn everything(policy: &RecoveryPolicy) -> Vec<&'static str> {
+    let targets = policy.spec.targets.iter();
+    let whole = targets.filter(|target| target.selector.as_ref().is_some_and(is_empty));
+    whole.map(|target| target.kind.as_str()).collect()
 }
 
 fn is_empty(selector: &LabelSelector) -> bool {
@@ -114,15 +137,10 @@ fn is_empty(selector: &LabelSelector) -> bool {
         && selector.match_expressions.as_ref().is_none_or(Vec::is_empty)
 }
 
-/// By its own status: one that is refused watches nothing that another one could overlap.
-fn is_refused(policy: &RecoveryPolicy) -> bool {
-    let conditions = policy.status.iter().flat_map(|status| &status.conditions);
-    conditions.filter(|condition| condition.type_ == "Accepted").any(|accepted| accepted.status == "False")
+fn age(policy: &RecoveryPolicy) -> (Option<Timestamp>, String) {
+    (policy.metadata.creation_timestamp.as_ref().map(|time| time.0), policy.uid().unwrap_or_default())
 }
 
 fn is_older(other: &RecoveryPolicy, than: &RecoveryPolicy) -> bool {
-    let age = |policy: &RecoveryPolicy| {
-        (policy.metadata.creation_timestamp.as_ref().map(|time| time.0), policy.uid().unwrap_or_default())
-    };
     other.uid() != than.uid() && age(other) < age(than)
 }

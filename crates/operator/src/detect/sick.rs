@@ -107,6 +107,12 @@ fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
+/// FNV-1a of 32 bits, the same on every machine and in every version.
+fn sum(text: &str) -> String {
+    let sum = text.bytes().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{sum:08x}")
+}
+
 /// The replica's name and the next number; the same for whoever sees the same records, so that one of two that write fails.
 fn name(pod: &str, recoveries: &[Arc<Recovery>]) -> String {
     /// A name is also put into labels.
@@ -116,13 +122,12 @@ fn name(pod: &str, recoveries: &[Arc<Recovery>]) -> String {
         name.rsplit_once('-').and_then(|(_, number)| number.parse::<u64>().ok())
     });
     let number = numbers.max().unwrap_or_default().saturating_add(1).to_string();
-    if pod.len() + 1 + number.len() <= LENGTH_MAX {
+    let room = LENGTH_MAX.saturating_sub(number.len() + 1);
+    if pod.len() <= room {
         return format!("{pod}-{number}");
     }
-    // Two long names that begin alike stay two: the digest is of the whole name (FNV-1a).
-    let fold = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let digest = format!("{:08x}", pod.bytes().fold(0x811c_9dc5, fold));
-    let room = LENGTH_MAX.saturating_sub(number.len() + digest.len() + 2);
-    let stem: String = pod.chars().take(room).collect();
-    format!("{}-{digest}-{number}", stem.trim_end_matches(['-', '.']))
+    // The ordinal stands at the end: what is cut off must still tell two replicas apart.
+    let sum = sum(pod);
+    let stem: String = pod.chars().take(room.saturating_sub(sum.len() + 1)).collect();
+    format!("{}-{sum}-{number}", stem.trim_end_matches(['-', '.']))
 }

@@ -3,17 +3,19 @@
 use std::collections::VecDeque;
 
 use api::ReplicaMemory;
-use diagnosis::{ContainerRole, ContainerState, InstanceHistory, Observation, Remembered, Uid};
+use diagnosis::{ContainerState, InstanceHistory, Observation, Remembered, Uid};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use scene::Sample;
 
-use super::CrashNotice;
+use super::notices::{CrashNotice, new_crashes};
 
 /// Answers that are kept of each replica.
 const SAMPLES_MAX: usize = 8;
-/// Heights stand still between any two blocks; a standstill of so long is one.
+/// Heights stand still between any two blocks; only a standstill of so long is worth a write.
 const STANDS: SignedDuration = SignedDuration::from_mins(2);
+/// A height that has not risen for longer stands.
+const PAUSE: SignedDuration = SignedDuration::from_mins(3);
 /// So long ready is progress: the kubelet forgets its own back-off then.
 pub(crate) const STEADY: SignedDuration = SignedDuration::from_mins(10);
 
@@ -36,8 +38,10 @@ pub(crate) struct Replica {
     ready_since: Option<Timestamp>,
     /// The highest height that it was seen at.
     pub(crate) height_max: Option<u64>,
-    /// When it was first seen above all heights before, in the present run.
-    rising_since: Option<Timestamp>,
+    /// Since when and until when it was seen rising above all heights before, in the present run.
+    rising: Option<(Timestamp, Timestamp)>,
+    /// The pod of whose end the API server has told.
+    buried: Option<Uid>,
 }
 
 /// Whether a replica has a pod.
@@ -75,14 +79,28 @@ impl Replica {
             standstill: None,
             ready_since: ready.then_some(at),
             height_max: None,
-            rising_since: None,
+            rising: None,
+            buried: None,
         }
     }
 
     /// Its pod as it is now; the crashes that were not seen before.
     pub(super) fn is_now(&mut self, seen: Observation, address: Option<String>, at: Timestamp) -> Vec<CrashNotice> {
         let before = self.history.latest().clone();
+        if self.buried.is_some() && self.buried == seen.uid {
+            return Vec::new();
+        }
+        if self.is_steady(at) {
+            self.history.forgive();
+        }
+        let same = before == seen;
         if !self.history.push(seen) {
+            if same {
+                // A list that was behind had not mentioned it.
+                self.presence = Presence::Here;
+                self.address = address;
+                self.ready_since = self.ready_since.or_else(|| is_ready(&before).then_some(at));
+            }
             return Vec::new();
         }
         let now = self.history.latest();
@@ -98,7 +116,7 @@ impl Replica {
             // Whatever answered before is another process.
             self.samples.clear();
             self.standstill = None;
-            self.rising_since = None;
+            self.rising = None;
         }
         new_crashes(Some(&before), now)
     }
@@ -110,6 +128,7 @@ impl Replica {
 
     pub(super) fn is_gone(&mut self, last: Option<Observation>, at: Timestamp) {
         if let Some(last) = last {
+            self.buried.clone_from(&last.uid);
             self.history.push(last);
         }
         self.address = None;
@@ -143,11 +162,9 @@ impl Replica {
             _ => Some(Standstill { height, since: at, until: at }),
         };
         if self.has_height(height) {
-            self.rising_since.get_or_insert(at);
-        }
-        // A rise that has come to a standstill is none any more.
-        if self.standstill.is_some_and(|stand| stand.until.duration_since(stand.since) >= STANDS) {
-            self.rising_since = None;
+            let since =
+                self.rising.filter(|(_, last)| at.duration_since(*last) <= PAUSE).map_or(at, |(since, _)| since);
+            self.rising = Some((since, at));
         }
     }
 
@@ -216,9 +233,10 @@ impl Replica {
         self.ready_since.is_some_and(|since| now.duration_since(since) >= STEADY)
     }
 
-    /// Above all heights before for so long, in the present run.
+    /// Rising above all heights before for so long, in the present run, and still so.
     pub(crate) fn rises_for(&self, now: Timestamp) -> Option<SignedDuration> {
-        self.rising_since.map(|since| now.duration_since(since))
+        let (since, last) = self.rising?;
+        (now.duration_since(last) <= PAUSE).then(|| last.duration_since(since))
     }
 
     /// Whether two answers lie far enough apart to tell a halt from the time between two blocks.
@@ -251,26 +269,4 @@ fn is_ready(pod: &Observation) -> bool {
 /// What tells one run of the node from the next.
 fn run_of(pod: &Observation) -> (Option<Uid>, Option<u32>) {
     (pod.uid.clone(), pod.node_container().map(|node| node.restarts))
-}
-
-/// Containers that the node cannot run without and that have died since.
-fn new_crashes(before: Option<&Observation>, now: &Observation) -> Vec<CrashNotice> {
-    let Some(pod_uid) = now.uid.clone() else { return Vec::new() };
-    let own = now.containers.iter().filter(|container| container.role != ContainerRole::SideCar);
-    let died = own.filter(|container| {
-        let Some(run) = &container.last_run else { return false };
-        let was_told_to_stop = now.deletion_asked.is_some();
-        let is_done = container.role != ContainerRole::Node && run.exit.code == 0;
-        let same = before.filter(|before| before.uid == now.uid).and_then(|before| before.container(&container.name));
-        let known = same.and_then(|before| before.last_run.as_ref()).is_some_and(|before| {
-            before.finished == run.finished && before.started == run.started && before.exit == run.exit
-        });
-        !was_told_to_stop && !is_done && !known
-    });
-    died.map(|container| CrashNotice {
-        instance: now.instance.clone(),
-        pod_uid: pod_uid.clone(),
-        container: container.name.clone(),
-    })
-    .collect()
 }

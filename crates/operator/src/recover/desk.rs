@@ -12,8 +12,15 @@ use kube::{Api, Client, Resource, ResourceExt};
 
 use super::Writer;
 use crate::{
-    Clock, Settings, collect::Collector, detect::crash_facts, error::OperatorError, index::Index, log_book::LogBook,
-    metrics::Metrics, records::Ledger, watch::Watches,
+    Clock, Settings,
+    collect::Collector,
+    detect::crash_facts,
+    error::OperatorError,
+    index::{Index, Kind},
+    log_book::LogBook,
+    metrics::Metrics,
+    records::Ledger,
+    watch::Watches,
 };
 
 /// What was seen so far, shared by watches and controllers of one thread.
@@ -65,10 +72,11 @@ impl Desk {
         }
     }
 
-    /// Whether everything was seen once by which an incident is judged.
-    pub(crate) fn is_settled(&self) -> bool {
+    /// Whether everything was seen once by which an incident is judged: a workload not seen yet is not gone.
+    pub(crate) fn is_settled(&self, recovery: &Recovery) -> bool {
         let seen = self.seen();
-        ["pods", "recoverypolicies", "recoveries"].iter().all(|kind| seen.watches.is_settled(kind))
+        let workloads = Kind::of(recovery.spec.target.kind).plural();
+        ["pods", "recoverypolicies", "recoveries", workloads].iter().all(|kind| seen.watches.is_settled(kind))
     }
 
     /// The policy that opened an incident, as it was last heard of.

@@ -62,7 +62,7 @@ async fn reconcile(recovery: Arc<Guarded>, leading: Arc<Leading>) -> Result<Acti
         tracing::warn!(incident = %recovery.name_any(), "a Recovery that cannot be read is passed over");
         return Ok(Action::await_change());
     };
-    if !desk.is_settled() {
+    if !desk.is_settled(cached) {
         return Ok(Action::requeue(STEP_FOLLOWS));
     }
     // By what the watch told: where there is nothing to do, nothing is asked.

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use api::{RecoveryPolicy, RecoverySpec, WorkloadKind};
+use api::{RecoveryPolicy, RecoverySpec};
 use futures::{Stream, StreamExt};
 use kube::{
     Api, ResourceExt,
@@ -20,6 +20,7 @@ use super::{Said, desk::Leading};
 use crate::{
     detect::{Look, NewIncident, look},
     error::OperatorError,
+    index::Kind,
     record,
     watch::Doubling,
 };
@@ -66,7 +67,7 @@ async fn reconcile(policy: Arc<Guarded>, leading: Arc<Leading>) -> Result<Action
     let seen = {
         let mut seen = desk.seen();
         let memory = policy.status.as_ref().map(|status| status.replicas.clone()).unwrap_or_default();
-        seen.index.recall(&policy.uid().unwrap_or_default(), &namespace, &memory);
+        seen.index.recall(&namespace, &memory, now);
         seen.index.settle(now);
         let (policies, recoveries) =
             (seen.ledger.policies.in_namespace(&namespace), seen.ledger.recoveries.in_namespace(&namespace));
@@ -81,6 +82,7 @@ async fn reconcile(policy: Arc<Guarded>, leading: Arc<Leading>) -> Result<Action
     };
     // First whether it is a storm, then the incidents, of which each would speak else.
     record_policy(policy, &seen, &leading).await?;
+    desk.seen().index.told(&namespace, &seen.replicas);
     let mut opened = 0;
     for incident in seen.new.iter().take(OPENED_AT_ONCE) {
         open(policy, incident, &leading).await?;
@@ -91,10 +93,7 @@ async fn reconcile(policy: Arc<Guarded>, leading: Arc<Leading>) -> Result<Action
 
 /// The kinds without which nothing can be told about a policy's workloads.
 fn needed(policy: &RecoveryPolicy) -> Vec<&'static str> {
-    let workloads = policy.spec.targets.iter().map(|target| match target.kind {
-        WorkloadKind::StatefulSet => "statefulsets",
-        WorkloadKind::CosmosFullNode => "cosmosfullnodes",
-    });
+    let workloads = policy.spec.targets.iter().map(|target| Kind::of(target.kind).plural());
     ["pods", "recoveries", "recoverypolicies"].into_iter().chain(workloads).collect()
 }
 

@@ -11,8 +11,15 @@ use crate::{
 const EARLIER_MAX: usize = 64;
 
 impl InstanceHistory {
-    /// Takes up what is remembered from before the first observation.
+    /// Takes up what somebody else remembers. Of what was seen before the pod that the memory is about it knows already,
+    /// and better: counted beside it, those crashes would count twice.
     pub fn recall(&mut self, memory: Remembered) {
+        let same = |seen: &Observation| seen.uid.as_ref() == Some(&memory.pod);
+        if let Some(first) = self.earlier.iter().position(same) {
+            self.earlier.drain(..first);
+        } else if same(&self.latest) {
+            self.earlier.clear();
+        }
         self.memory = Some(memory);
     }
 
