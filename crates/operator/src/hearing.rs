@@ -158,7 +158,7 @@ fn fares(desk: &Desk, seen: &mut Seen, readiness: &Readiness, plural: &'static s
     } else {
         desk.metrics.kind_is_there(plural);
     }
-    if seen.watches.note(plural, health.clone()) {
+    if seen.watches.note(plural, &health) {
         match health {
             Health::Synced => {}
             Health::Absent => tracing::info!("the cluster has no {plural}; they are looked for again and again"),

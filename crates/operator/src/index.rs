@@ -79,17 +79,16 @@ impl Index {
             return Vec::new();
         }
         let address = pod.status.as_ref().and_then(|status| status.pod_ip.clone()).filter(|ip| !ip.is_empty());
-        match self.replicas.get_mut(&instance) {
-            Some(replica) => replica.is_now(seen, address, at),
-            None => {
-                let mut replica = Replica::new(seen, address, at);
-                if let Some((memory, _)) = self.memories.remove(&instance) {
-                    replica.recall(&memory);
-                }
-                let notices = replica.first_notices();
-                self.replicas.insert(instance, replica);
-                notices
+        if let Some(replica) = self.replicas.get_mut(&instance) {
+            replica.is_now(seen, address, at)
+        } else {
+            let mut replica = Replica::new(seen, address, at);
+            if let Some((memory, _)) = self.memories.remove(&instance) {
+                replica.recall(&memory);
             }
+            let notices = replica.first_notices();
+            self.replicas.insert(instance, replica);
+            notices
         }
     }
 
@@ -203,15 +202,6 @@ impl Index {
                 && owner.is_some()
                 && other.history.latest().owner.as_ref().map(|owner| &owner.uid) == owner.map(|owner| &owner.uid)
         })
-    }
-
-    /// Of what a policy remembers, that of replicas whose pods have not been seen since our own start.
-    pub(crate) fn not_seen_yet(&self, namespace: &str, remembered: Option<&[ReplicaMemory]>) -> Vec<ReplicaMemory> {
-        let unseen = |memory: &&ReplicaMemory| {
-            let instance = InstanceName { namespace: namespace.to_owned(), name: memory.pod.clone() };
-            self.memories.contains_key(&instance)
-        };
-        remembered.into_iter().flatten().filter(unseen).cloned().collect()
     }
 
     /// Whether the siblings were asked often enough to tell whether they advance.

@@ -52,6 +52,11 @@ impl std::fmt::Debug for Operator {
 
 /// Runs until `shutdown`, then gives the Lease up.
 pub async fn run(operator: Operator, shutdown: impl Future<Output = ()>) {
+    // Tens of kilobytes: not on the stack of whoever waits for it.
+    Box::pin(work(operator, shutdown)).await;
+}
+
+async fn work(operator: Operator, shutdown: impl Future<Output = ()>) {
     let Operator { client, rpc, clock, settings, readiness, metrics } = operator;
     let settings = Arc::new(settings);
     let lease = Lease::new(client.clone(), Arc::clone(&settings), clock.clone());

@@ -47,11 +47,11 @@ pub(crate) struct Watches {
 
 impl Watches {
     /// Notes what became of a watch; whether that is news.
-    pub(crate) fn note(&mut self, plural: &'static str, health: Health) -> bool {
+    pub(crate) fn note(&mut self, plural: &'static str, health: &Health) -> bool {
         if matches!(health, Health::Synced | Health::Absent) {
             self.whole.insert(plural);
         }
-        self.health.insert(plural, health.clone()).is_none_or(|before| before != health)
+        self.health.insert(plural, health.clone()).is_none_or(|before| before != *health)
     }
 
     /// The kinds that may not be watched: verb, kind and the server's words.
@@ -102,7 +102,7 @@ where
         match event {
             Ok(Event::Init) => tell(Heard::ListBegins),
             Ok(Event::InitApply(object) | Event::Apply(object)) => {
-                tell(read(object).map_or_else(Heard::Broken, Heard::Is))
+                tell(read(object).map_or_else(Heard::Broken, Heard::Is));
             }
             Ok(Event::Delete(object)) => tell(read(object).map_or_else(Heard::Broken, Heard::Gone)),
             Ok(Event::InitDone) => {

@@ -47,7 +47,7 @@ where
     });
     match thread.join() {
         Ok(Ok(value)) => value,
-        Ok(Err(error)) => std::panic::panic_any(error.to_string()),
+        Ok(Err(error)) => std::panic::resume_unwind(Box::new(error.to_string())),
         // The story's own panic goes on where the test can see it.
         Err(panic) => std::panic::resume_unwind(panic),
     }

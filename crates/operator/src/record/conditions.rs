@@ -36,7 +36,7 @@ impl Truth {
 const MESSAGE_MAX: usize = 2_000;
 
 /// Puts a condition in place of the one of its type. The time of its last transition changes with its status alone.
-pub(crate) fn set_condition(conditions: &mut Vec<Condition>, said: Said, generation: Option<i64>, now: Timestamp) {
+pub(crate) fn set_condition(conditions: &mut Vec<Condition>, said: &Said, generation: Option<i64>, now: Timestamp) {
     let before = conditions.iter().find(|condition| condition.type_ == said.about);
     let since =
         before.filter(|before| before.status == said.is.as_str()).map(|before| before.last_transition_time.clone());
@@ -68,12 +68,12 @@ mod tests {
     #[test]
     fn the_transition_time_changes_with_the_status_alone() {
         let mut conditions = Vec::new();
-        set_condition(&mut conditions, said(Truth::False, "one"), Some(1), at("2026-01-01T00:00:00Z"));
-        set_condition(&mut conditions, said(Truth::False, "two"), Some(2), at("2026-01-02T00:00:00Z"));
+        set_condition(&mut conditions, &said(Truth::False, "one"), Some(1), at("2026-01-01T00:00:00Z"));
+        set_condition(&mut conditions, &said(Truth::False, "two"), Some(2), at("2026-01-02T00:00:00Z"));
         assert_eq!(conditions.len(), 1);
         assert_eq!(conditions[0].message, "two");
         assert_eq!(conditions[0].last_transition_time.0, at("2026-01-01T00:00:00Z"));
-        set_condition(&mut conditions, said(Truth::True, "two"), Some(2), at("2026-01-03T00:00:00Z"));
+        set_condition(&mut conditions, &said(Truth::True, "two"), Some(2), at("2026-01-03T00:00:00Z"));
         assert_eq!(conditions[0].last_transition_time.0, at("2026-01-03T00:00:00Z"));
     }
 
@@ -81,8 +81,8 @@ mod tests {
     fn others_stay_and_stand_in_one_order() {
         let mut conditions = Vec::new();
         let other = Said { about: "Judged", ..said(Truth::True, "x") };
-        set_condition(&mut conditions, other, None, at("2026-01-01T00:00:00Z"));
-        set_condition(&mut conditions, said(Truth::False, "y"), None, at("2026-01-01T00:00:00Z"));
+        set_condition(&mut conditions, &other, None, at("2026-01-01T00:00:00Z"));
+        set_condition(&mut conditions, &said(Truth::False, "y"), None, at("2026-01-01T00:00:00Z"));
         let types: Vec<&str> = conditions.iter().map(|condition| condition.type_.as_str()).collect();
         assert_eq!(types, ["Acting", "Judged"]);
     }

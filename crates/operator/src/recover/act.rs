@@ -154,7 +154,7 @@ impl Writer {
     {
         let namespace = about.meta().namespace.clone().unwrap_or_default();
         let events: Api<Event> = Api::namespaced(self.client.clone(), &namespace);
-        let event = event(about.object_ref(&()), &namespace, &self.settings.identity, self.clock.now(), said);
+        let event = event(about.object_ref(&()), &namespace, &self.settings.identity, self.clock.now(), &said);
         let _permit = self.lease.permit()?;
         match events.create(&params(), &event).await {
             Ok(_) => Ok(()),

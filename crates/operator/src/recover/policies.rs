@@ -130,7 +130,7 @@ async fn record_policy(policy: &RecoveryPolicy, look: &Look, leading: &Leading) 
     let now = desk.clock.now();
     let conditions = super::policy_conditions::conditions(look, &desk.seen().watches);
     for condition in conditions {
-        record::set_condition(&mut status.conditions, condition, policy.metadata.generation, now);
+        record::set_condition(&mut status.conditions, &condition, policy.metadata.generation, now);
     }
     if status == before {
         return Ok(());
@@ -158,13 +158,14 @@ async fn say_what_is_forbidden(policy: &RecoveryPolicy, leading: &Leading) -> Re
     let Some(condition) = super::policy_conditions::watching(&desk.seen().watches) else { return Ok(()) };
     let mut written = policy.clone();
     let status = written.status.get_or_insert_default();
-    record::set_condition(&mut status.conditions, condition, policy.metadata.generation, desk.clock.now());
+    record::set_condition(&mut status.conditions, &condition, policy.metadata.generation, desk.clock.now());
     if policy.status != written.status {
         leading.writer.record_policy(&written).await?;
     }
     Ok(())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "kube's controller hands these over")]
 fn failed(policy: Arc<Guarded>, error: &OperatorError, leading: Arc<Leading>) -> Action {
     tracing::warn!(policy = %policy.name_any(), %error, "a policy could not be looked after");
     leading.desk.metrics.error(error.category());

@@ -27,7 +27,7 @@ pub(crate) struct Said {
 }
 
 /// The object. Its name is the same at every try.
-pub(super) fn event(about: ObjectReference, namespace: &str, identity: &str, now: Timestamp, said: Said) -> Event {
+pub(super) fn event(about: ObjectReference, namespace: &str, identity: &str, now: Timestamp, said: &Said) -> Event {
     const NOTE_MAX: usize = 1_000;
     let name = format!("{}.{}", about.name.clone().unwrap_or_default(), said.key);
     Event {

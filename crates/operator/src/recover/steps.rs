@@ -33,7 +33,6 @@ pub(super) async fn take(
 ) -> Result<(), OperatorError> {
     let now = leading.desk.clock.now();
     match (step, policy) {
-        (Step::Rest | Step::Wait(_), _) => Ok(()),
         (Step::Begin { round }, _) => begin(leading, recovery, round, now).await,
         (Step::Intend(method), _) => intend(leading, recovery, method, now).await,
         (Step::TidyUp, _) => tidy_up(leading, recovery).await,
@@ -49,7 +48,8 @@ pub(super) async fn take(
         },
         (Step::Judge, Some(policy)) => judge(leading, recovery, policy, inspection).await,
         // The plan ends an incident without a policy before it makes or judges anything.
-        (Step::Make(Make::Snapshot | Make::Claim | Make::Job) | Step::Judge, None) => Ok(()),
+        (Step::Rest | Step::Wait(_), _)
+        | (Step::Make(Make::Snapshot | Make::Claim | Make::Job) | Step::Judge, None) => Ok(()),
     }
 }
 
@@ -106,9 +106,9 @@ async fn judge(
     let words = format!("{}: {}", verdict.cause, verdict.reason);
     status.summary = Some(format!("judged, {words}"));
     let condition = Condition { about: "Judged", is: Truth::True, reason: "Verdict", message: words.clone() };
-    record::set_condition(&mut status.conditions, condition, recovery.metadata.generation, now);
+    record::set_condition(&mut status.conditions, &condition, recovery.metadata.generation, now);
     let would = judged.would_restore();
-    record::set_condition(&mut status.conditions, would, recovery.metadata.generation, now);
+    record::set_condition(&mut status.conditions, &would, recovery.metadata.generation, now);
     let round = status.look.as_ref().map_or(0, |look| look.round);
     let news = before.is_none_or(|before| before.cause != verdict.cause || before.decision != verdict.decision);
     if news {
@@ -141,7 +141,7 @@ async fn hold(leading: &Leading, recovery: &Recovery, why: Hold, now: Timestamp)
         status.crash_loop = Some(leading.desk.crash_facts(recovery));
     }
     let condition = Condition { about: "Acting", is: Truth::False, reason: reason_of(why), message: sentence.clone() };
-    record::set_condition(&mut status.conditions, condition, recovery.metadata.generation, now);
+    record::set_condition(&mut status.conditions, &condition, recovery.metadata.generation, now);
     let round = status.look.as_ref().map_or(0, |look| look.round);
     let already_said = was_held_alike(recovery, &sentence);
     // Of a storm the policy speaks, once (P7); and nobody is told the same twice.
@@ -177,7 +177,7 @@ async fn end(leading: &Leading, recovery: &Recovery, ending: &Ending, now: Times
     status.summary = Some(sentence.clone());
     status.ended = Some(Time(now));
     let condition = Condition { about: "Ended", is: Truth::True, reason, message: sentence.clone() };
-    record::set_condition(&mut status.conditions, condition, recovery.metadata.generation, now);
+    record::set_condition(&mut status.conditions, &condition, recovery.metadata.generation, now);
     tracing::info!(incident = %recovery.name_any(), replica = %instance_of(recovery), "{sentence}");
     let said = Said { key: "ended".to_owned(), reason, action: "Observe", kind: "Normal", note: sentence };
     leading.writer.say(recovery, said).await?;

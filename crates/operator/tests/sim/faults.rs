@@ -120,7 +120,7 @@ const FAULTS: [Fault; 11] = [
     Fault::TimeoutAfter,
     Fault::Doubled,
     Fault::Late(Duration::from_secs(20)),
-    Fault::Stale(Duration::from_secs(120)),
+    Fault::Stale(Duration::from_mins(2)),
 ];
 
 #[test]

@@ -64,14 +64,14 @@ async fn live(seed: u64, weeks: u64) -> (usize, u64) {
 
 #[test]
 fn a_thousand_days_without_an_incident() {
-    let weeks = std::env::var("LOOPBREAKER_WEEKS").ok().and_then(|weeks| weeks.parse().ok()).unwrap_or(WEEKS);
     const LIVES: u64 = 12;
     const WEEKS: u64 = 12;
+    let weeks = std::env::var("LOOPBREAKER_WEEKS").ok().and_then(|weeks| weeks.parse().ok()).unwrap_or(WEEKS);
     let lives: Vec<_> =
         (0..LIVES).map(|seed| std::thread::spawn(move || simentropy::case(seed, move || live(seed, weeks)))).collect();
-    let lived: Vec<(usize, u64)> = lives.into_iter().map(|life| life.join().expect("no panic")).collect();
-    let days: u64 = lived.iter().map(|(_, days)| days).sum();
-    let incidents: usize = lived.iter().map(|(incidents, _)| incidents).sum();
+    let found: Vec<(usize, u64)> = lives.into_iter().map(|life| life.join().expect("no panic")).collect();
+    let days: u64 = found.iter().map(|(_, days)| days).sum();
+    let incidents: usize = found.iter().map(|(incidents, _)| incidents).sum();
     assert!(days >= 1_000, "{days}");
-    assert_eq!(incidents, 0, "in {days} simulated days: {lived:?}");
+    assert_eq!(incidents, 0, "in {days} simulated days: {found:?}");
 }
