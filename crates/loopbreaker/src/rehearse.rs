@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "BUNDLE")]
     bundle: PathBuf,
 
-    /// A RecoveryPolicy, as YAML or JSON
+    /// A `RecoveryPolicy`, as YAML or JSON
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -124,7 +124,9 @@ async fn play(
     let (label, owners) = (plan.label.clone(), plan.workloads());
     let timeline = Timeline::watching(&world, &plan, &policies);
     plan.build(&world);
-    policies.iter().for_each(|policy| stage::put_policy(&world, policy));
+    for policy in &policies {
+        stage::put_policy(&world, policy);
+    }
     let operator = Operator {
         client: world.client(),
         rpc: Arc::new(BundleRpc::new(&world, &plan)),

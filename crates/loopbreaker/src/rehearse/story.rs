@@ -41,20 +41,22 @@ pub(super) fn json(timeline: &Timeline, out: &mut impl Write) -> anyhow::Result<
 }
 
 fn gist(record: &Value) -> Value {
-    let verdict = &record["status"]["verdict"];
+    let at = |pointer: &str| record.pointer(pointer).cloned().unwrap_or_default();
     let would = condition(record, "WouldRestore") == "True";
     json!({
-        "name": record["metadata"]["name"], "replica": record["spec"]["target"]["pod"], "phase": record["status"]["phase"],
-        "cause": verdict["cause"], "probability_percent": verdict["probabilityPercent"], "decision": verdict["decision"],
-        "would_restore": would, "reason": verdict["reason"], "vetoes": verdict["vetoes"], "missing": verdict["missing"],
-        "advice": verdict["advice"], "not_got": record["status"]["evidence"]["missing"],
+        "name": at("/metadata/name"), "replica": at("/spec/target/pod"), "phase": at("/status/phase"),
+        "cause": at("/status/verdict/cause"), "probability_percent": at("/status/verdict/probabilityPercent"),
+        "decision": at("/status/verdict/decision"), "would_restore": would, "reason": at("/status/verdict/reason"),
+        "vetoes": at("/status/verdict/vetoes"), "missing": at("/status/verdict/missing"),
+        "advice": at("/status/verdict/advice"), "not_got": at("/status/evidence/missing"),
     })
 }
 
 fn condition<'r>(record: &'r Value, about: &str) -> &'r str {
-    let conditions = record["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let found = conditions.iter().find(|condition| condition["type"] == about);
-    found.and_then(|found| found["status"].as_str()).unwrap_or_default()
+    let conditions =
+        record.pointer("/status/conditions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let field = |condition: &'r Value, name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
+    conditions.iter().find(|condition| field(condition, "type") == about).map_or("", |found| field(found, "status"))
 }
 
 /// For people.
@@ -113,7 +115,7 @@ fn told(page: &mut Page, record: &Value) {
         page.heading("What forbids a restore");
     }
     for veto in &vetoes {
-        page.styled(Style::new(), "  - ", "    ", &clean(veto["text"].as_str().unwrap_or_default()));
+        page.styled(Style::new(), "  - ", "    ", &clean(text_of(veto, "text")));
     }
     let not_got = list("/status/evidence/missing");
     if !not_got.is_empty() {
@@ -127,13 +129,17 @@ fn told(page: &mut Page, record: &Value) {
         page.heading("What to do next");
     }
     for step in advice.iter().take(SHOWN) {
-        page.styled(Style::new(), "  - ", "    ", &clean(step["text"].as_str().unwrap_or_default()));
-        if let Some(command) = step["command"].as_str() {
+        page.styled(Style::new(), "  - ", "    ", &clean(text_of(step, "text")));
+        if let Some(command) = step.get("command").and_then(Value::as_str) {
             for line in crate::command_line::broken(command, crate::words::COLUMNS, "    ") {
                 page.as_it_stands(COMMAND, &line);
             }
         }
     }
+}
+
+fn text_of<'o>(object: &'o Value, name: &str) -> &'o str {
+    object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Minutes and seconds since the begin.

@@ -40,7 +40,7 @@ impl CannedServer {
                 answer(stream.expect("a connection"), &answers, &heard);
             }
         });
-        let folder = Folder::new().with("kubeconfig", &kubeconfig(&format!("http://{address}")));
+        let folder = Folder::new().with("kubeconfig", kubeconfig(&format!("http://{address}")));
         Self { address, asked, folder }
     }
 

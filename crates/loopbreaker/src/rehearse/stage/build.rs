@@ -50,7 +50,9 @@ impl Plan {
             named.remove(text(node, "/metadata/name"));
             world.put("nodes", node.clone());
         }
-        named.iter().for_each(|name| world.node(name));
+        for name in &named {
+            world.node(name);
+        }
     }
 
     fn owners(&self, world: &World) {
