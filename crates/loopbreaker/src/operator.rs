@@ -23,8 +23,7 @@ use crate::{
 /// Runs until SIGTERM or Ctrl-C, best as a Deployment of one or two replicas, of
 /// which one leads. In a pod it finds the cluster and its own names by itself;
 /// elsewhere it takes the kubeconfig. Only objects of our own are written:
-/// Recoveries, the status of RecoveryPolicies, Events, inspector Jobs and what
-/// they need. docs/operator.md tells how to install it.
+/// recoveries, the status of policies, Events, inspector Jobs and what they need. docs/operator.md tells how to install it.
 ///
 /// /livez, /readyz and /metrics are answered on --listen. A kind that is not
 /// installed yet, or a right that is missing, is said and waited for.
@@ -63,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "0.0.0.0:8080", value_name = "ADDRESS")]
     listen: SocketAddr,
 
-    /// How the log is printed, on standard error; RUST_LOG says how much of it
+    /// How the log is printed, on standard error; `RUST_LOG` says how much of it
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
 
@@ -177,7 +176,7 @@ async fn comes(signal: std::io::Result<Signal>) {
         Ok(mut signal) => drop(signal.recv().await),
         Err(error) => {
             tracing::warn!(%error, "a signal cannot be listened for; the process ends by it without giving the Lease up");
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{TcpListener, TcpStream},
     sync::{Arc, Mutex},
 };
 
@@ -22,7 +22,6 @@ pub(crate) struct Asked {
 
 /// Answers by path, or by verb and path; what is not there is 404, as from a cluster without our kinds.
 pub(crate) struct CannedServer {
-    address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
     folder: Folder,
 }
@@ -40,8 +39,8 @@ impl CannedServer {
                 answer(stream.expect("a connection"), &answers, &heard);
             }
         });
-        let folder = Folder::new().with("kubeconfig", &kubeconfig(&format!("http://{address}")));
-        Self { address, asked, folder }
+        let folder = Folder::new().with("kubeconfig", kubeconfig(&format!("http://{address}")));
+        Self { asked, folder }
     }
 
     /// What came, in order.
@@ -51,11 +50,11 @@ impl CannedServer {
 
     /// Runs the program against it.
     pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        run_in(&self.folder.name("kubeconfig"), arguments)
+        run_in(&self.kubeconfig(), arguments)
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+    pub(crate) fn kubeconfig(&self) -> String {
+        self.folder.name("kubeconfig")
     }
 }
 
