@@ -33,10 +33,11 @@ impl CannedServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&asked);
+        let (heard, answers) = (Arc::clone(&asked), Arc::new(answers));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                answer(stream.expect("a connection"), &answers, &heard);
+                let (heard, answers) = (Arc::clone(&heard), Arc::clone(&answers));
+                std::thread::spawn(move || answer(stream.expect("a connection"), &answers, &heard));
             }
         });
         let folder = Folder::new().with("kubeconfig", kubeconfig(&format!("http://{address}")));

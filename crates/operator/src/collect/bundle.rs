@@ -1,6 +1,6 @@
 //! A bundle of what a cluster says about one replica, for whoever looks at it elsewhere. *Client, reads only.* (P8, P13; design 7)
 //!
-//! Secrets and ConfigMaps are never asked for. Of everything else what looks like a secret is taken out before it is
+//! Secrets and config maps are never asked for. Of everything else what looks like a secret is taken out before it is
 //! returned. What cannot be read is a note, and the rest goes on; only a pod that cannot be read ends it.
 
 mod logs;
