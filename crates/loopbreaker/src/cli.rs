@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, crds, diagnose, evaluate, guard, inspect, man, operator, rehearse, status, suspend};
+use crate::{collect, completions, crds, diagnose, evaluate, guard, inspect, man, operator, rehearse, status, suspend};
 
 /// Version and, where the build knew it, commit.
 pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
@@ -10,7 +10,7 @@ pub(crate) const VERSION: &str = env!("LOOPBREAKER_VERSION");
 /// Tells why a Cosmos SDK / CometBFT node on Kubernetes crash-loops, and whether its own data is damaged.
 ///
 /// `diagnose`, `inspect`, `guard` and `evaluate` need files only, no cluster and no network, and never write to what they
-/// read. `operator` watches a cluster; `status`, `suspend` and `resume` ask one, by the kubeconfig. Installed as
+/// read. `operator` watches a cluster; `status`, `collect`, `suspend` and `resume` ask one, by the kubeconfig. Installed as
 /// `kubectl-loopbreaker`, all of it is `kubectl loopbreaker …`.
 ///
 /// Exit status: 0 done; 1 could not do it, the reason is the one line on standard error; 2 wrong usage.
@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Evaluate(evaluate::Arguments),
     Operator(operator::Arguments),
     Status(status::Arguments),
+    Collect(collect::Arguments),
     Suspend(suspend::SuspendArguments),
     Resume(suspend::ResumeArguments),
     Crds(crds::Arguments),

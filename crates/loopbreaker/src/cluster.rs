@@ -62,7 +62,7 @@ pub(crate) enum ClusterError {
     #[error("the API server does not accept your credentials (log in again, as for kubectl)")]
     Unauthorized,
     /// There is no such object.
-    #[error("{what} is not there (`loopbreaker status -A` lists what is)")]
+    #[error("{what} is not there (is it the right namespace? -n names another one)")]
     NotThere {
         /// Which one.
         what: String,

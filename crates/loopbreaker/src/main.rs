@@ -6,6 +6,7 @@
 mod bundle;
 mod cli;
 mod cluster;
+mod collect;
 mod colour;
 mod command_line;
 mod completions;
@@ -48,6 +49,7 @@ fn run(cli: cli::Cli) -> anyhow::Result<exit::Status> {
         cli::Command::Rehearse(arguments) => rehearse::run(&arguments),
         cli::Command::Operator(arguments) => operator::run(&arguments),
         cli::Command::Status(arguments) => status::run(&arguments),
+        cli::Command::Collect(arguments) => collect::run(&arguments),
         cli::Command::Suspend(arguments) => suspend::suspend(&arguments),
         cli::Command::Resume(arguments) => suspend::resume(&arguments),
         cli::Command::Crds(arguments) => crds::run(&arguments),

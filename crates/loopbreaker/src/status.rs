@@ -84,9 +84,10 @@ fn print(arguments: &Arguments, standing: &Standing, now: Timestamp) -> anyhow::
 async fn read(arguments: &Arguments) -> anyhow::Result<Standing> {
     let Cluster { client, namespace } = arguments.connection.open().await?;
     let namespace = arguments.namespace.clone().unwrap_or(namespace);
-    let mut standing = Standing { namespace: (!arguments.all_namespaces).then_some(namespace), ..Standing::default() };
-    standing.policies = all(&client, "recoverypolicies", &standing.namespace, &mut standing.unread).await?;
-    standing.recoveries = all(&client, "recoveries", &standing.namespace, &mut standing.unread).await?;
+    let asked = (!arguments.all_namespaces).then_some(namespace);
+    let mut standing = Standing { namespace: asked.clone(), ..Standing::default() };
+    standing.policies = all(&client, "recoverypolicies", asked.as_deref(), &mut standing.unread).await?;
+    standing.recoveries = all(&client, "recoveries", asked.as_deref(), &mut standing.unread).await?;
     standing.sort();
     Ok(standing)
 }
@@ -95,7 +96,7 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Standing> {
 async fn all<K>(
     client: &Client,
     plural: &'static str,
-    namespace: &Option<String>,
+    namespace: Option<&str>,
     unread: &mut Vec<String>,
 ) -> Result<Vec<K>, ClusterError>
 where

@@ -14,7 +14,7 @@ use crate::{
     words::clean,
 };
 
-/// Suspend a RecoveryPolicy: nothing new is begun
+/// Suspend a recovery policy: nothing new is begun
 ///
 /// What is under way is brought to a safe end, and incidents go on being seen,
 /// so that nothing is forgotten. `loopbreaker resume` ends it. The same as
@@ -26,7 +26,7 @@ pub(crate) struct SuspendArguments {
     which: Which,
 }
 
-/// Put a suspended RecoveryPolicy in force again
+/// Put a suspended recovery policy in force again
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct ResumeArguments {
 
 #[derive(Debug, Args)]
 struct Which {
-    /// The RecoveryPolicy's name
+    /// The policy's name
     #[arg(value_name = "POLICY")]
     policy: String,
 

@@ -5,6 +5,7 @@
 
 mod around;
 mod assemble;
+mod bundle;
 mod guard_words;
 mod inspector;
 mod logs;
@@ -18,6 +19,7 @@ use crate::Clock;
 
 pub(crate) use around::Around;
 pub(crate) use assemble::{DiskFound, Parts, assemble};
+pub use bundle::{Asking, BundleLog, BundleOf, CollectedBundle, collect_bundle};
 pub use guard_words::guard_words;
 pub(crate) use inspector::{
     AskedDepth, CannotInspect, InspectRequest, JobOutcome, Machine, can_inspect_in_place, inspector_job,

@@ -40,7 +40,8 @@ mod http;
 
 pub use clock::Clock;
 pub use collect::{
-    HttpRpc, InspectionReport, NotAReport, Rpc, RpcAddress, RpcFailure, guard_words, read_inspection, redact, status_of,
+    Asking, BundleLog, BundleOf, CollectedBundle, HttpRpc, InspectionReport, NotAReport, Rpc, RpcAddress, RpcFailure,
+    collect_bundle, guard_words, read_inspection, redact, status_of,
 };
 pub use error::OperatorError;
 pub use http::{Readiness, serve};

@@ -32,7 +32,7 @@ fn flags_are_settings() {
                 memory_request: "256Mi".to_owned(),
                 at_once_max: 7,
             },
-            lease: LeaseTimes { duration: Duration::from_secs(60), renew_every: Duration::from_secs(20) },
+            lease: LeaseTimes { duration: Duration::from_mins(1), renew_every: Duration::from_secs(20) },
         }
     );
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{TcpListener, TcpStream},
     sync::{Arc, Mutex},
 };
 
@@ -22,7 +22,6 @@ pub(crate) struct Asked {
 
 /// Answers by path, or by verb and path; what is not there is 404, as from a cluster without our kinds.
 pub(crate) struct CannedServer {
-    address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
     folder: Folder,
 }
@@ -34,14 +33,15 @@ impl CannedServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("bound");
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&asked);
+        let (heard, answers) = (Arc::clone(&asked), Arc::new(answers));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                answer(stream.expect("a connection"), &answers, &heard);
+                let (heard, answers) = (Arc::clone(&heard), Arc::clone(&answers));
+                std::thread::spawn(move || answer(stream.expect("a connection"), &answers, &heard));
             }
         });
         let folder = Folder::new().with("kubeconfig", kubeconfig(&format!("http://{address}")));
-        Self { address, asked, folder }
+        Self { asked, folder }
     }
 
     /// What came, in order.
@@ -51,11 +51,11 @@ impl CannedServer {
 
     /// Runs the program against it.
     pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        run_in(&self.folder.name("kubeconfig"), arguments)
+        run_in(&self.kubeconfig(), arguments)
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+    pub(crate) fn kubeconfig(&self) -> String {
+        self.folder.name("kubeconfig")
     }
 }
 

@@ -4,7 +4,7 @@
 //! neither waiting nor running again, the kubelet answers with a sentence of its own, as log text with status 200, or with
 //! 400; both are asked again, and neither is ever taken for the node's words.
 
-mod stream;
+pub(super) mod stream;
 
 use std::time::Duration;
 

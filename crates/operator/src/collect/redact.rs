@@ -49,6 +49,15 @@ pub fn redact(text: &str) -> String {
     out
 }
 
+/// Whether a value of this name is likely a secret: the name of a variable, of a flag, of a field.
+pub(crate) fn names_a_secret(name: &str) -> bool {
+    /// Too short to be looked for within words.
+    const WORDS: [&str; 9] = ["pass", "pwd", "pw", "key", "keys", "auth", "cred", "creds", "phrase"];
+    let lower = name.to_ascii_lowercase().replace('-', "_");
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    NAMES.iter().any(|secret| lower.contains(&secret.replace('-', "_"))) || words.any(|word| WORDS.contains(&word))
+}
+
 /// A line of base64, a header of an encrypted key, its end.
 fn is_of_a_key(line: &str) -> bool {
     let line = line.trim();

@@ -14,16 +14,30 @@ pub(super) const READ_MAX: usize = 16 * 1024 * 1024;
 /// One reading takes no longer.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// How much is kept of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::collect) struct Bounds {
+    /// Of its beginning.
+    pub(in crate::collect) head: usize,
+    /// Of its end.
+    pub(in crate::collect) tail: usize,
+    /// Read of what was asked for as the end, at most.
+    pub(in crate::collect) read: usize,
+}
+
+/// What an examination for the record needs.
+const FOR_THE_RECORD: Bounds = Bounds { head: HEAD_MAX, tail: TAIL_MAX, read: READ_MAX };
+
 /// Which part is kept of a stream that is longer than the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(in crate::collect) enum Keep {
     Beginning,
     End,
 }
 
 /// How a stream ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum StreamEnd {
+pub(in crate::collect) enum StreamEnd {
     /// There was no more.
     Reached,
     /// There may be more: as much as is allowed was read.
@@ -34,13 +48,18 @@ pub(super) enum StreamEnd {
 
 /// What was kept of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) bytes: Vec<u8>,
-    pub(super) end: StreamEnd,
+pub(in crate::collect) struct Piece {
+    pub(in crate::collect) bytes: Vec<u8>,
+    pub(in crate::collect) end: StreamEnd,
+}
+
+/// Reads a stream for the record.
+pub(super) async fn read(stream: impl AsyncRead, keep: Keep) -> Piece {
+    read_within(stream, keep, FOR_THE_RECORD).await
 }
 
 /// Reads a stream. Memory stays within twice the bound.
-pub(super) async fn read(stream: impl AsyncRead, keep: Keep) -> Piece {
+pub(in crate::collect) async fn read_within(stream: impl AsyncRead, keep: Keep, bounds: Bounds) -> Piece {
     let mut stream = std::pin::pin!(stream);
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
@@ -56,27 +75,27 @@ pub(super) async fn read(stream: impl AsyncRead, keep: Keep) -> Piece {
         bytes.extend_from_slice(chunk.get(..came).unwrap_or_default());
         read = read.saturating_add(came);
         match keep {
-            Keep::Beginning if bytes.len() >= HEAD_MAX => {
-                bytes.truncate(HEAD_MAX);
+            Keep::Beginning if bytes.len() >= bounds.head => {
+                bytes.truncate(bounds.head);
                 break StreamEnd::Cut;
             }
-            Keep::End if read >= READ_MAX => break StreamEnd::Cut,
-            Keep::End if bytes.len() >= TAIL_MAX.saturating_mul(2) => keep_last(&mut bytes),
+            Keep::End if read >= bounds.read => break StreamEnd::Cut,
+            Keep::End if bytes.len() >= bounds.tail.saturating_mul(2) => keep_last(&mut bytes, bounds.tail),
             Keep::Beginning | Keep::End => {}
         }
     };
     if keep == Keep::End {
-        keep_last(&mut bytes);
+        keep_last(&mut bytes, bounds.tail);
     }
     Piece { bytes, end }
 }
 
-fn keep_last(bytes: &mut Vec<u8>) {
-    bytes.drain(..bytes.len().saturating_sub(TAIL_MAX));
+fn keep_last(bytes: &mut Vec<u8>, most: usize) {
+    bytes.drain(..bytes.len().saturating_sub(most));
 }
 
 /// What of a log's end comes after its beginning. `None`: the two do not meet, something between them was not read.
-pub(super) fn rest<'t>(head: &[u8], tail: &'t [u8]) -> Option<&'t [u8]> {
+pub(in crate::collect) fn rest<'t>(head: &[u8], tail: &'t [u8]) -> Option<&'t [u8]> {
     /// Fewer equal bytes may be chance.
     const MARK: usize = 256;
     let mark = head.get(head.len().checked_sub(MARK)?..)?;
