@@ -13,7 +13,7 @@ fn readme_shows_what_its_first_command_prints() {
     let readme = fs::read_to_string(&path).expect("README.md");
     let (head, rest) = readme.split_once(BEGIN).expect("the mark before the output");
     let (shown, tail) = rest.split_once(END).expect("the mark after the output");
-    let printed = run(&["diagnose", "examples/cosmosfullnode-state-db"]).stdout;
+    let printed = run(&["rehearse", "examples/cosmosfullnode-state-db"]).stdout;
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, format!("{head}{BEGIN}{printed}{END}{tail}")).expect("README.md can be written");
         return;

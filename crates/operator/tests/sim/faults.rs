@@ -1,4 +1,4 @@
-//! Whatever goes wrong between the operator and the API server, each incident has one record in the end, and it is right.
+//! Whatever goes wrong between the operator and the API server, each incident has one record in the end, and it is right. (P11)
 //!
 //! First a clean run learns how many requests there are; then each of them is hit by each fault, one run each; then seeds
 //! throw several at once, with a second operator that takes over. A run that fails prints how to repeat it.

@@ -1,4 +1,4 @@
-//! Data that is damaged, and replicas that stand still.
+//! Data that is damaged, and replicas that stand still. (P14)
 
 use serde_json::json;
 use simcluster::{Ailment, Damage, Inspection, Report, VolumeContent};

@@ -1,4 +1,4 @@
-//! What cannot be had is said, and nothing waits for it for ever.
+//! What cannot be had is said, and nothing waits for it for ever. (P12, P13)
 
 use serde_json::json;
 use simcluster::{Damage, Fault, OPERATOR, Refused, Requests, Verb};

@@ -1,4 +1,4 @@
-//! Policies of every kind, also those that nobody meant.
+//! Policies of every kind, also those that nobody meant, and the kill switch. (P12)
 
 use serde_json::{Value, json};
 use simcluster::{Ailment, Damage, HUMAN};
