@@ -1,4 +1,4 @@
-//! A thousand days of healthy operation: rollouts, drains, snapshots, reboots, upgrades that go well. No incident.
+//! Months of healthy operation: rollouts, drains, snapshots, reboots, upgrades that go well. No incident.
 
 use std::time::Duration;
 
@@ -63,15 +63,16 @@ async fn live(seed: u64, weeks: u64) -> (usize, u64) {
 }
 
 #[test]
-fn a_thousand_days_without_an_incident() {
+fn months_without_an_incident() {
     const LIVES: u64 = 12;
-    const WEEKS: u64 = 12;
+    // Twelve weeks make a thousand days (a quarter of an hour on two cores); the figure is in docs/measurements.md.
+    const WEEKS: u64 = 1;
     let weeks = std::env::var("LOOPBREAKER_WEEKS").ok().and_then(|weeks| weeks.parse().ok()).unwrap_or(WEEKS);
     let lives: Vec<_> =
         (0..LIVES).map(|seed| std::thread::spawn(move || simentropy::case(seed, move || live(seed, weeks)))).collect();
     let found: Vec<(usize, u64)> = lives.into_iter().map(|life| life.join().expect("no panic")).collect();
     let days: u64 = found.iter().map(|(_, days)| days).sum();
     let incidents: usize = found.iter().map(|(incidents, _)| incidents).sum();
-    assert!(days >= 1_000, "{days}");
+    assert_eq!(days, LIVES * weeks * 7);
     assert_eq!(incidents, 0, "in {days} simulated days: {found:?}");
 }
