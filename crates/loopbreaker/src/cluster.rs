@@ -79,6 +79,16 @@ pub(crate) enum ClusterError {
         /// The answer.
         words: String,
     },
+    /// Something else answers.
+    #[error("{verb} {what}: the answer is none of a Kubernetes API: {why} (is the kubeconfig the right one?)")]
+    Garbled {
+        /// What was to be done.
+        verb: &'static str,
+        /// To what.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// No answer.
     #[error(
         "{verb} {what}: the API server does not answer: {why} (is the cluster up, and the kubeconfig the right one?)"
@@ -104,6 +114,7 @@ impl ClusterError {
             Self::Unauthorized => "unauthorized",
             Self::NotThere { .. } => "not_there",
             Self::Refused { .. } => "refused",
+            Self::Garbled { .. } => "garbled",
             Self::Unreachable { .. } => "unreachable",
         }
     }
@@ -111,8 +122,10 @@ impl ClusterError {
     /// What the API server's answer means; `plural` is the kind that was asked for, `what` the object in words.
     pub(crate) fn of(verb: &'static str, plural: &'static str, what: &str, error: &kube::Error) -> Self {
         let what = what.to_owned();
-        let kube::Error::Api(answer) = error else {
-            return Self::Unreachable { verb, what, why: innermost(error) };
+        let answer = match error {
+            kube::Error::Api(answer) => answer,
+            kube::Error::SerdeError(why) => return Self::Garbled { verb, what, why: why.to_string() },
+            other => return Self::Unreachable { verb, what, why: innermost(other) },
         };
         let names_it = answer.details.as_ref().is_some_and(|details| !details.name.is_empty());
         match answer.code {
@@ -181,6 +194,13 @@ mod tests {
     fn meaning(answer: serde_json::Value) -> ClusterError {
         let status: Status = serde_json::from_value(answer).expect("a status");
         ClusterError::of("list", "recoveries", "recoveries of cosmos", &kube::Error::Api(status.boxed()))
+    }
+
+    #[test]
+    fn what_is_no_kubernetes_is_not_said_to_be_silent() {
+        let why = serde_json::from_str::<serde_json::Value>("<html>").expect_err("no JSON");
+        let error = ClusterError::of("list", "recoveries", "recoveries", &kube::Error::SerdeError(why));
+        assert_eq!(error.category(), "garbled");
     }
 
     #[test]

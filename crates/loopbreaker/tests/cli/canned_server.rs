@@ -111,6 +111,8 @@ fn answer(mut stream: TcpStream, answers: &BTreeMap<String, (u16, Value)>, heard
         let path = words.next().expect("a path").split('?').next().expect("a path").to_owned();
         let answer = answers.get(&format!("{method} {path}")).or_else(|| answers.get(&path));
         let (status, text) = match answer {
+            // A log is text.
+            Some((status, Value::String(text))) => (*status, text.clone()),
             Some((status, value)) => (*status, value.to_string()),
             None => (404, "404 page not found\n".to_owned()),
         };

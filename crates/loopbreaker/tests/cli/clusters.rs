@@ -306,7 +306,9 @@ fn sick_pod() -> CannedServer {
         |kind: &str, items: Vec<Value>| json!({"kind": kind, "apiVersion": "v1", "metadata": {}, "items": items});
     let core = "/api/v1/namespaces/cosmos";
     let no = json!({"kind": "Status", "status": "Failure", "code": 403, "message": "no"});
-    let log = json!("panic: leveldb/table: corruption on data-block password=hunter2");
+    let log = json!(
+        "INF start password=hunter2\npanic: leveldb/table: corruption on data-block (pos=1): checksum mismatch\n"
+    );
     CannedServer::answering(&[
         (&format!("{core}/pods/hub-0"), 200, sick.clone()),
         (&format!("{core}/pods"), 200, listed("PodList", vec![sick, well])),
@@ -342,8 +344,8 @@ fn a_bundle_out_of_a_cluster_is_one_that_diagnose_reads() {
     assert!(!whole.contains("hunter2") && !whole.contains("managedFields"), "{whole}");
     let diagnosed = run_in("/nowhere/kubeconfig", &["diagnose", &directory, "--output", "json"]).report();
     assert_eq!(diagnosed["crashloop"]["detected"], true, "{diagnosed}");
-    assert_eq!(diagnosed["subject"]["pod"], "hub-0", "{diagnosed}");
-    assert_eq!(diagnosed["log"]["witness"], true, "{diagnosed}");
+    assert_eq!(diagnosed["subject"]["name"], "hub-0", "{diagnosed}");
+    assert_eq!(diagnosed["log"]["cause"], "physical_corruption", "{diagnosed}");
     let paths: Vec<String> = server.asked().into_iter().map(|asked| asked.path).collect();
     assert!(!paths.iter().any(|path| path.contains("secrets") || path.contains("configmaps")), "{paths:?}");
     assert!(server.asked().iter().all(|asked| asked.method == "GET"));

@@ -148,8 +148,7 @@ mod tests {
 
     #[test]
     fn a_log_that_meets_its_end_has_no_gap() {
-        let lines: Vec<String> = (0..100).map(|line| format!("{line:04} INF committed a block\n")).collect();
-        let log = lines.concat();
+        let log = (0..100).map(|line| format!("{line:04} INF committed a block\n")).collect::<Vec<String>>().concat();
         let (head, tail) = (&log.as_bytes()[..2_000], &log.as_bytes()[1_000..]);
         let mut ends = Ends { head: head.to_vec(), tail: None, gap: None };
         ends.add_tail(tail);

@@ -74,10 +74,11 @@ fn after_flags(items: &mut [Value]) {
 
 /// Fields that name something else, and hold nothing of it.
 fn is_reference(key: &str) -> bool {
-    /// How such fields end in Kubernetes' kinds and in those of cosmos-operator, and `key`, an entry of a Secret.
-    const ENDS: [&str; 9] = ["name", "names", "ref", "secret", "path", "key", "keys", "policy", "namespace"];
+    const ENDS: [&str; 6] = ["name", "names", "ref", "path", "policy", "namespace"];
+    /// An entry of a Secret or a label's key; of cosmos-operator the name of a Secret.
+    const WHOLE: [&str; 4] = ["key", "keys", "topologykey", "privkeysecret"];
     let lower = key.to_ascii_lowercase();
-    ENDS.iter().any(|end| lower.ends_with(end)) && !lower.ends_with("privkey") && !lower.ends_with("private_key")
+    WHOLE.contains(&lower.as_str()) || ENDS.iter().any(|end| lower.ends_with(end))
 }
 
 #[cfg(test)]
@@ -154,11 +155,19 @@ mod tests {
 
     #[test]
     fn a_field_of_a_telling_name_goes_wherever_it_is() {
-        let mut object = json!({"spec": {"chain": {"mnemonic": "one two", "token": "x", "privKeySecret": "name"}}});
+        let mut object = json!({"spec": {
+            "chain": {"mnemonic": "one two", "token": "x", "privKeySecret": "name"},
+            "cloud": {"apiKey": "x", "clientSecret": "x", "secretName": "kept"},
+            "topologyKey": "kept",
+        }});
         scrub(&mut object);
         assert_eq!(
             object,
-            json!({"spec": {"chain": {"mnemonic": "[redacted]", "token": "[redacted]", "privKeySecret": "name"}}})
+            json!({"spec": {
+                "chain": {"mnemonic": "[redacted]", "token": "[redacted]", "privKeySecret": "name"},
+                "cloud": {"apiKey": "[redacted]", "clientSecret": "[redacted]", "secretName": "kept"},
+                "topologyKey": "kept",
+            }})
         );
     }
 }
