@@ -195,7 +195,10 @@ impl Replica {
     pub(crate) fn memory(&self, now: Timestamp) -> Option<ReplicaMemory> {
         /// Heights stand still between any two blocks; only a long standstill is worth a write.
         const STANDS: SignedDuration = SignedDuration::from_mins(2);
-        let remembered = self.history.memory();
+        let remembered = match self.presence {
+            Presence::Here => self.history.memory(),
+            Presence::Gone { .. } => self.history.memory_without_pod(),
+        };
         let stand = self.standstill.filter(|stand| now.duration_since(stand.since) >= STANDS);
         if remembered.is_none() && stand.is_none() {
             return None;
