@@ -79,18 +79,16 @@ impl Index {
             return Vec::new();
         }
         let address = pod.status.as_ref().and_then(|status| status.pod_ip.clone()).filter(|ip| !ip.is_empty());
-        match self.replicas.get_mut(&instance) {
-            Some(replica) => replica.is_now(seen, address, at),
-            None => {
-                let mut replica = Replica::new(seen, address, at);
-                if let Some((memory, _)) = self.memories.remove(&instance) {
-                    replica.recall(&memory);
-                }
-                let notices = replica.first_notices();
-                self.replicas.insert(instance, replica);
-                notices
-            }
+        if let Some(replica) = self.replicas.get_mut(&instance) {
+            return replica.is_now(seen, address, at);
         }
+        let mut replica = Replica::new(seen, address, at);
+        if let Some((memory, _)) = self.memories.remove(&instance) {
+            replica.recall(&memory);
+        }
+        let notices = replica.first_notices();
+        self.replicas.insert(instance, replica);
+        notices
     }
 
     /// A pod is gone.

@@ -47,6 +47,7 @@ pub(crate) struct Watches {
 
 impl Watches {
     /// Notes what became of a watch; whether that is news.
+    #[expect(clippy::needless_pass_by_value, reason = "it is kept")]
     pub(crate) fn note(&mut self, plural: &'static str, health: Health) -> bool {
         if matches!(health, Health::Synced | Health::Absent) {
             self.whole.insert(plural);
@@ -102,7 +103,7 @@ where
         match event {
             Ok(Event::Init) => tell(Heard::ListBegins),
             Ok(Event::InitApply(object) | Event::Apply(object)) => {
-                tell(read(object).map_or_else(Heard::Broken, Heard::Is))
+                tell(read(object).map_or_else(Heard::Broken, Heard::Is));
             }
             Ok(Event::Delete(object)) => tell(read(object).map_or_else(Heard::Broken, Heard::Gone)),
             Ok(Event::InitDone) => {

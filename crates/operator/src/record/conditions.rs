@@ -36,6 +36,7 @@ impl Truth {
 const MESSAGE_MAX: usize = 2_000;
 
 /// Puts a condition in place of the one of its type. The time of its last transition changes with its status alone.
+#[expect(clippy::needless_pass_by_value, reason = "it is used up")]
 pub(crate) fn set_condition(conditions: &mut Vec<Condition>, said: Said, generation: Option<i64>, now: Timestamp) {
     let before = conditions.iter().find(|condition| condition.type_ == said.about);
     let since =

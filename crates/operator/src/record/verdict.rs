@@ -13,7 +13,7 @@ const LIST_MAX: usize = 32;
 pub(crate) fn report(evidence: &Evidence, verdict: &Verdict, names: &KnownNames, now: Timestamp) -> VerdictReport {
     let advice = advise(evidence, verdict).into_iter().map(|step| AdviceStep {
         command: step.command.as_deref().map(|command| names.fill(command)),
-        text: step.text.into(),
+        text: step.text,
     });
     VerdictReport {
         cause: verdict.cause.to_string(),

@@ -329,6 +329,7 @@ fn refused_by_name<K: Resource<DynamicType = ()>>(
     move |source| ActError::Refused { verb, what, source: Box::new(source) }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is used up")]
 fn event(about: ObjectReference, namespace: &str, identity: &str, now: jiff::Timestamp, said: Said) -> Event {
     const NOTE_MAX: usize = 1_000;
     let name = format!("{}.{}", about.name.clone().unwrap_or_default(), said.key);

@@ -74,13 +74,13 @@ pub(super) async fn judge(desk: &Desk, recovery: &Recovery, policy: &RecoveryPol
     circumstances.recurrence = limits::recurrence(recovery, &recoveries);
     let crash_loop =
         seen.history.as_ref().map_or(CrashLoopReading::NotRead, |history| detect_by(history, &detect::rule(policy)));
-    let (disk, age) = disk_found(recovery, inspection, &logs, pod, now);
+    let (found, age) = disk_found(recovery, inspection, &logs, pod, now);
     let about = format!("{}/{}", instance.namespace, recovery.name_any());
     let assembled = assemble(Parts {
         crash_loop,
         log: part,
         log_at,
-        disk,
+        disk: found,
         siblings,
         asked: seen.asked,
         mute: seen.mute,
@@ -189,17 +189,13 @@ fn disk_found(
     if method == Some(DiskMethod::Guard) {
         // Of the last start: every guard looks anew.
         let last = logs.iter().rev().find_map(|kept| Some((kept.log.guard.clone()?, kept)));
-        return match last {
-            Some((words, kept)) => {
-                let is_newest = logs.last().is_some_and(|newest| newest.at == kept.at);
-                let age = if is_newest { EvidenceAge::Current } else { EvidenceAge::OlderThanARestart };
-                (DiskFound::Guard { words, at: kept.at }, age)
-            }
-            None => {
-                let why = "the node runs under the guard, but no log of it has the guard's words".to_owned();
-                (DiskFound::Not(why), EvidenceAge::Current)
-            }
+        let Some((words, kept)) = last else {
+            let why = "the node runs under the guard, but no log of it has the guard's words".to_owned();
+            return (DiskFound::Not(why), EvidenceAge::Current);
         };
+        let is_newest = logs.last().is_some_and(|newest| newest.at == kept.at);
+        let age = if is_newest { EvidenceAge::Current } else { EvidenceAge::OlderThanARestart };
+        return (DiskFound::Guard { words, at: kept.at }, age);
     }
     match inspection.end {
         Ok(JobOutcome::Reported { report, began, ended }) => {

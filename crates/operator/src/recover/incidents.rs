@@ -32,7 +32,7 @@ use super::{
 use crate::{detect, error::OperatorError, watch::Doubling};
 
 /// How often an incident is looked at when nothing changes.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_mins(1);
 /// After a step the next one follows at once; the watch tells of it, this makes sure.
 const STEP_FOLLOWS: Duration = Duration::from_secs(1);
 
@@ -110,7 +110,7 @@ async fn read_live(desk: &Desk, cached: &Recovery) -> Result<Option<Recovery>, O
     Ok(live.filter(|live| live.uid() == cached.uid() && live.meta().deletion_timestamp.is_none()))
 }
 
-fn situation(desk: &Desk, recovery: &Recovery, policy: Option<&RecoveryPolicy>, disk: &DiskLook) -> Situation {
+fn situation(desk: &Desk, recovery: &Recovery, policy: Option<&RecoveryPolicy>, look: &DiskLook) -> Situation {
     let now = desk.clock.now();
     let seen = desk.seen();
     let course = policy.map_or(Course::StillSick, |policy| detect::course(&seen.index, recovery, policy, now));
@@ -120,12 +120,13 @@ fn situation(desk: &Desk, recovery: &Recovery, policy: Option<&RecoveryPolicy>, 
         course,
         watch: situation::watch(recovery, policy, &seen.storms),
         mode: situation::mode(policy),
-        disk: disk.clone(),
+        disk: look.clone(),
         peers: seen.index.peers_look(&instance_of(recovery)),
         leavings: situation::leavings(recovery),
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "kube calls it so")]
 fn failed(recovery: Arc<Guarded>, error: &OperatorError, leading: Arc<Leading>) -> Action {
     tracing::warn!(incident = %recovery.name_any(), %error, "an incident could not be looked after");
     leading.desk.metrics.error(error.category());

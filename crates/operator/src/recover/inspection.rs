@@ -64,13 +64,13 @@ impl Inspection {
 
 /// Nobody has been sent: who could be, and is it time?
 async fn to_do(desk: &Desk, recovery: &Recovery, policy: &RecoveryPolicy) -> Inspection {
-    let disk = &policy.spec.evidence.disk;
+    let wanted = &policy.spec.evidence.disk;
     let instance = instance_of(recovery);
     let pod = desk.seen().index.replica(&instance).map(|replica| replica.history.latest().clone());
     let Some(pod) = pod else {
         return Inspection::new(DiskLook::CannotBe("its pod is not there".to_owned()), "its pod is not there");
     };
-    let method = match disk.method {
+    let method = match wanted.method {
         DiskMethod::None => {
             let why = "the policy says that the disk is not read";
             return Inspection::new(DiskLook::CannotBe(why.to_owned()), why);
@@ -82,7 +82,7 @@ async fn to_do(desk: &Desk, recovery: &Recovery, policy: &RecoveryPolicy) -> Ins
         DiskMethod::InPlace => match in_place(desk, recovery).await {
             Ok(()) => Method::InPlace,
             // A second pod cannot have it; a copy can be had where the policy names a class for it.
-            Err(CannotInspect::ReadWriteOncePod(_)) if disk.snapshot_class_name.is_some() => Method::Snapshot,
+            Err(CannotInspect::ReadWriteOncePod(_)) if wanted.snapshot_class_name.is_some() => Method::Snapshot,
             Err(why) => return Inspection::new(DiskLook::CannotBe(why.to_string()), why.to_string()),
         },
     };
@@ -160,8 +160,8 @@ async fn job(
         Ok(end @ (JobOutcome::Reported { .. } | JobOutcome::Failed(_))) => {
             Inspection { look: DiskLook::Over, end: Ok(end) }
         }
-        Err(why) if since <= deadline => Inspection::new(DiskLook::UnderWay { next: None }, why.to_string()),
-        Err(why) => Inspection::new(DiskLook::Over, why.to_string()),
+        Err(why) if since <= deadline => Inspection::new(DiskLook::UnderWay { next: None }, why.clone()),
+        Err(why) => Inspection::new(DiskLook::Over, why.clone()),
     }
 }
 

@@ -165,6 +165,7 @@ async fn say_what_is_forbidden(policy: &RecoveryPolicy, leading: &Leading) -> Re
     Ok(())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "kube calls it so")]
 fn failed(policy: Arc<Guarded>, error: &OperatorError, leading: Arc<Leading>) -> Action {
     tracing::warn!(policy = %policy.name_any(), %error, "a policy could not be looked after");
     leading.desk.metrics.error(error.category());

@@ -34,7 +34,6 @@ pub(super) async fn take(
 ) -> Result<(), OperatorError> {
     let now = leading.desk.clock.now();
     match (step, policy) {
-        (Step::Rest | Step::Wait(_), _) => Ok(()),
         (Step::Begin { round }, _) => begin(leading, recovery, round, now).await,
         (Step::Intend(method), _) => intend(leading, recovery, method, now).await,
         (Step::TidyUp, _) => tidy_up(leading, recovery).await,
@@ -50,7 +49,8 @@ pub(super) async fn take(
         },
         (Step::Judge, Some(policy)) => judge(leading, recovery, policy, inspection).await,
         // The plan ends an incident without a policy before it makes or judges anything.
-        (Step::Make(Make::Snapshot | Make::Claim | Make::Job) | Step::Judge, None) => Ok(()),
+        (Step::Rest | Step::Wait(_), _)
+        | (Step::Make(Make::Snapshot | Make::Claim | Make::Job) | Step::Judge, None) => Ok(()),
     }
 }
 
