@@ -80,16 +80,15 @@ impl Index {
         }
         let address = pod.status.as_ref().and_then(|status| status.pod_ip.clone()).filter(|ip| !ip.is_empty());
         if let Some(replica) = self.replicas.get_mut(&instance) {
-            replica.is_now(seen, address, at)
-        } else {
-            let mut replica = Replica::new(seen, address, at);
-            if let Some((memory, _)) = self.memories.remove(&instance) {
-                replica.recall(&memory);
-            }
-            let notices = replica.first_notices();
-            self.replicas.insert(instance, replica);
-            notices
+            return replica.is_now(seen, address, at);
         }
+        let mut replica = Replica::new(seen, address, at);
+        if let Some((memory, _)) = self.memories.remove(&instance) {
+            replica.recall(&memory);
+        }
+        let notices = replica.first_notices();
+        self.replicas.insert(instance, replica);
+        notices
     }
 
     /// A pod is gone.

@@ -221,3 +221,6 @@ impl Lease {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 }
+
+#[cfg(test)]
+mod tests;

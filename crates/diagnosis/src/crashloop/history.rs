@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::{
-    ContainerFacts, LastRun, Observation, Remembered, RestartRate,
+    ContainerFacts, ContainerState, LastRun, Observation, Remembered, RestartRate,
     crash::{crashes_shown, is_dying, last_crash, makes_progress, unattributed_crashes},
     run::seconds_between,
 };
@@ -203,7 +203,9 @@ fn crashes_from_to(before: &Observation, after: &Observation) -> u32 {
     } else {
         // The old pod's last death was never followed by a restart, so no count contains it. A pod that died without any
         // restart has been counted for that death, and one that was healthy when it was taken away never crashed.
-        let uncounted = dying(before).any(|container| container.restarts > 0);
+        // One that had been started again and was taken away while it ran was told to stop.
+        let is_dead = |container: &ContainerFacts| !matches!(container.state, ContainerState::Running { .. });
+        let uncounted = dying(before).any(|container| container.restarts > 0 && is_dead(container));
         unattributed_crashes(after).saturating_add(u32::from(uncounted))
     };
     of_containers.fold(after_itself, u32::saturating_add)

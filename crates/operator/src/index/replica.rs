@@ -195,7 +195,10 @@ impl Replica {
 
     /// What must be known after our own restart; none where the pod itself says it all.
     pub(crate) fn memory(&self, now: Timestamp) -> Option<ReplicaMemory> {
-        let remembered = self.history.memory();
+        let remembered = match self.presence {
+            Presence::Here => self.history.memory(),
+            Presence::Gone { .. } => self.history.memory_without_pod(),
+        };
         let stand = self.standstill.filter(|stand| now.duration_since(stand.since) >= STANDS);
         if remembered.is_none() && stand.is_none() {
             return None;

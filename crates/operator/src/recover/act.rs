@@ -18,7 +18,11 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{ActError, Said, act_error::code, said::event};
+use super::{
+    ActError, Said,
+    act_error::{already_exists, code},
+    said::event,
+};
 use crate::{Clock, Settings, lease::Lease};
 
 /// Writes, while the Lease is held.
@@ -158,7 +162,7 @@ impl Writer {
         let _permit = self.lease.permit()?;
         match events.create(&params(), &event).await {
             Ok(_) => Ok(()),
-            Err(error) if code(&error) == Some(409) => Ok(()),
+            Err(error) if already_exists(&error) => Ok(()),
             // An incident does not wait for the right to speak of it: the record has it all.
             Err(error) if code(&error) == Some(403) => {
                 tracing::warn!(%error, "an Event could not be written (grant `create` on events)");
@@ -178,7 +182,7 @@ impl Writer {
         let _permit = permit?;
         let error = match objects.create(&params(), object).await {
             Ok(made) => return Ok(made),
-            Err(error) if code(&error) == Some(409) => error,
+            Err(error) if already_exists(&error) => error,
             Err(error) => return Err(refused("create", object)(error)),
         };
         let there = objects.get_opt(&object.name_any()).await.map_err(refused("get", object))?;

@@ -72,3 +72,9 @@ pub(crate) fn category(error: &kube::Error) -> &'static str {
 pub(crate) fn code(error: &kube::Error) -> Option<u16> {
     if let kube::Error::Api(status) = error { Some(status.code) } else { None }
 }
+
+/// Whether an object of the name is there already: of the answers with 409 the one that a retry does not change.
+#[must_use]
+pub(super) fn already_exists(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409 && status.reason == "AlreadyExists")
+}

@@ -189,14 +189,13 @@ fn disk_found(
     if method == Some(DiskMethod::Guard) {
         // Of the last start: every guard looks anew.
         let last = logs.iter().rev().find_map(|kept| Some((kept.log.guard.clone()?, kept)));
-        return if let Some((words, kept)) = last {
-            let is_newest = logs.last().is_some_and(|newest| newest.at == kept.at);
-            let age = if is_newest { EvidenceAge::Current } else { EvidenceAge::OlderThanARestart };
-            (DiskFound::Guard { words, at: kept.at }, age)
-        } else {
+        let Some((words, kept)) = last else {
             let why = "the node runs under the guard, but no log of it has the guard's words".to_owned();
-            (DiskFound::Not(why), EvidenceAge::Current)
+            return (DiskFound::Not(why), EvidenceAge::Current);
         };
+        let is_newest = logs.last().is_some_and(|newest| newest.at == kept.at);
+        let age = if is_newest { EvidenceAge::Current } else { EvidenceAge::OlderThanARestart };
+        return (DiskFound::Guard { words, at: kept.at }, age);
     }
     match inspection.end {
         Ok(JobOutcome::Reported { report, began, ended }) => {

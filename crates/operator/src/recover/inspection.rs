@@ -16,6 +16,8 @@ use crate::collect::{CannotInspect, JobOutcome, can_inspect_in_place};
 const GRACE: SignedDuration = SignedDuration::from_mins(5);
 /// A Job of which no pod is made for so long is not going to run.
 const REFUSED_FOR: SignedDuration = SignedDuration::from_mins(3);
+/// What cannot be read is read again for so long.
+const READ_AGAIN_FOR: SignedDuration = SignedDuration::from_mins(5);
 /// A snapshot that is not ready after so long, or a claim, is given up.
 const SNAPSHOT_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
@@ -83,6 +85,12 @@ async fn to_do(desk: &Desk, recovery: &Recovery, policy: &RecoveryPolicy) -> Ins
             Ok(()) => Method::InPlace,
             // A second pod cannot have it; a copy can be had where the policy names a class for it.
             Err(CannotInspect::ReadWriteOncePod(_)) if asked.snapshot_class_name.is_some() => Method::Snapshot,
+            // A pod or a claim that is being made anew is there a moment later, and so is a server that was busy.
+            Err(why @ (CannotInspect::Unread(_) | CannotInspect::ClaimGone | CannotInspect::NoNode))
+                if look_lasts(desk, recovery) < READ_AGAIN_FOR =>
+            {
+                return Inspection::new(DiskLook::UnderWay { next: None }, why.to_string());
+            }
             Err(why) => return Inspection::new(DiskLook::CannotBe(why.to_string()), why.to_string()),
         },
     };
@@ -95,6 +103,12 @@ async fn to_do(desk: &Desk, recovery: &Recovery, policy: &RecoveryPolicy) -> Ins
         DiskLook::ToDo(method)
     };
     Inspection::new(look, "nobody was sent yet")
+}
+
+/// How long the look has lasted.
+fn look_lasts(desk: &Desk, recovery: &Recovery) -> SignedDuration {
+    let begun = recovery.status.as_ref().and_then(|status| status.look.as_ref()).map(|look| look.begun.0);
+    begun.map_or(SignedDuration::ZERO, |begun| desk.clock.now().duration_since(begun))
 }
 
 async fn in_place(desk: &Desk, recovery: &Recovery) -> Result<(), CannotInspect> {

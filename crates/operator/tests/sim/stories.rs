@@ -1,6 +1,7 @@
 //! What befalls a cluster, and what the operator makes of it: one test a story.
 
 mod damage;
+mod detection;
 mod look_alikes;
 mod out_of_reach;
 mod policies;

@@ -59,6 +59,16 @@ impl InstanceHistory {
     /// What whoever watches next must be told; none where the pod's own count says it all.
     #[must_use]
     pub fn memory(&self) -> Option<Remembered> {
+        let shown = Self::new(self.latest.clone());
+        let (alone, streak) = (shown.streak(), self.streak());
+        let is_all_said = alone.crashes() == streak.crashes() && alone.onset() == streak.onset();
+        self.memory_without_pod()
+            .filter(|memory| !is_all_said || memory.offset != 0 || (memory.crashes > 0 && !memory.pods.is_empty()))
+    }
+
+    /// The same where the pod is gone: no object shows its count any more.
+    #[must_use]
+    pub fn memory_without_pod(&self) -> Option<Remembered> {
         /// Beyond any number of crashes that is asked for, exactness costs a write for each crash.
         const COUNTED_MAX: u32 = 20;
         let pod = self.latest.uid.clone()?;
@@ -66,9 +76,13 @@ impl InstanceHistory {
         let crashes = streak.crashes();
         let offset = i64::from(crashes).saturating_sub(i64::from(self.shown_by_latest()));
         let pods = streak.earlier_pods(&pod);
-        let alone = Self::new(self.latest.clone()).streak().crashes();
-        let remembers = offset != 0 || crashes != alone || (crashes > 0 && !pods.is_empty());
-        remembers.then(|| Remembered { pod, offset, crashes: crashes.min(COUNTED_MAX), onset: streak.onset(), pods })
+        (crashes > 0 || offset != 0).then(|| Remembered {
+            pod,
+            offset,
+            crashes: crashes.min(COUNTED_MAX),
+            onset: streak.onset(),
+            pods,
+        })
     }
 
     /// UIDs of the pods of the present trouble, the oldest first.
