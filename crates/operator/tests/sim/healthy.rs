@@ -66,9 +66,9 @@ async fn live(seed: u64, weeks: u64) -> (usize, u64) {
 fn a_thousand_days_without_an_incident() {
     const LIVES: u64 = 12;
     const WEEKS: u64 = 12;
-    let lives: Vec<_> =
+    let threads: Vec<_> =
         (0..LIVES).map(|seed| std::thread::spawn(move || simentropy::case(seed, move || live(seed, WEEKS)))).collect();
-    let lived: Vec<(usize, u64)> = lives.into_iter().map(|life| life.join().expect("no panic")).collect();
+    let lived: Vec<(usize, u64)> = threads.into_iter().map(|life| life.join().expect("no panic")).collect();
     let days: u64 = lived.iter().map(|(_, days)| days).sum();
     let incidents: usize = lived.iter().map(|(incidents, _)| incidents).sum();
     assert!(days >= 1_000, "{days}");
