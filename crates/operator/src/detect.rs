@@ -76,12 +76,9 @@ pub(crate) fn look(
     let refused = matches!(standing, Standing::Refused { .. });
     let mut sick = Vec::new();
     let mut replicas = Vec::new();
-    for workload in &workloads {
+    for workload in workloads.iter().filter(|_| !refused) {
         for replica in index.replicas_of(workload) {
             replicas.extend(replica.memory(now));
-            if refused {
-                continue;
-            }
             sick.extend(sickness(index, policy, replica, now).map(|sickness| (*workload, replica, sickness)));
         }
     }

@@ -158,6 +158,9 @@ impl Index {
     pub(crate) fn recall(&mut self, namespace: &str, memories: &[ReplicaMemory], at: Timestamp) {
         for memory in memories {
             let instance = InstanceName { namespace: namespace.to_owned(), name: memory.pod.clone() };
+            if !self.recalled.insert(instance.clone()) {
+                continue;
+            }
             match self.replicas.get_mut(&instance) {
                 Some(replica) => replica.recall(memory),
                 None => drop(self.memories.insert(instance, (memory.clone(), at))),

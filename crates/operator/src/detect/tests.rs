@@ -1,7 +1,5 @@
 //! An index is fed, a policy looks; what it sees of sick replicas is written out.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
-
 use api::RecoverySpec;
 use diagnosis::Course;
 use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Pod};

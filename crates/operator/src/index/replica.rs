@@ -12,8 +12,6 @@ use super::notices::{CrashNotice, new_crashes};
 
 /// Answers that are kept of each replica.
 const SAMPLES_MAX: usize = 8;
-/// Heights stand still between any two blocks; only a standstill of so long is worth a write.
-const STANDS: SignedDuration = SignedDuration::from_mins(2);
 /// A height that has not risen for longer stands.
 const PAUSE: SignedDuration = SignedDuration::from_mins(3);
 /// So long ready is progress: the kubelet forgets its own back-off then.
@@ -195,6 +193,8 @@ impl Replica {
 
     /// What must be known after our own restart; none where the pod itself says it all.
     pub(crate) fn memory(&self, now: Timestamp) -> Option<ReplicaMemory> {
+        /// Heights stand still between any two blocks; only a long standstill is worth a write.
+        const STANDS: SignedDuration = SignedDuration::from_mins(2);
         let remembered = match self.presence {
             Presence::Here => self.history.memory(),
             Presence::Gone { .. } => self.history.memory_without_pod(),

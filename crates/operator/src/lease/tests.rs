@@ -1,7 +1,5 @@
 //! Two operators and one Lease, in the simulated cluster.
 
-#![expect(clippy::expect_used, reason = "what is shared by tests is test code too")]
-
 use serde_json::{Value, json};
 use simcluster::{Fault, Requests, Verb, World, simulate};
 

@@ -111,7 +111,8 @@ impl Stage {
             if left.is_zero() {
                 return;
             }
-            let ended = self.world.run_as(user, left, operator::run(self.operator(user, identity), pending())).await;
+            let run = Box::pin(operator::run(self.operator(user, identity), pending()));
+            let ended = self.world.run_as(user, left, run).await;
             if ended == Ended::Crashed {
                 self.world.run_for(Duration::from_secs(5)).await;
             }

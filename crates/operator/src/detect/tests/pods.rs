@@ -118,7 +118,9 @@ fn pods_of_every_shape() {
     let policy = policy("p", &json!({}));
     let volumes = |volumes: Value| {
         let mut states = crashing("osmo-1", 3, 0);
-        states.iter_mut().for_each(|(_, pod)| pod["spec"]["volumes"] = volumes.clone());
+        for (_, pod) in &mut states {
+            pod["spec"]["volumes"] = volumes.clone();
+        }
         new(&fed(&states), &policy, &[], 181)
     };
     let claims = |found: &[NewIncident]| found[0].claim_name.as_ref().map(ToString::to_string);

@@ -1,7 +1,5 @@
 //! Limits, one at a time.
 
-#![expect(clippy::expect_used, reason = "what is shared by tests is test code too")]
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
