@@ -36,7 +36,6 @@ unsafe extern "C" fn getrandom(buffer: *mut u8, length: usize, _flags: u32) -> i
 /// # Panics
 ///
 /// Where the story does, and where the operating system gives no thread or runtime.
-#[expect(clippy::panic, reason = "whoever calls it is a test")]
 pub fn case<T, F>(entropy: u64, story: impl FnOnce() -> F + Send + 'static) -> T
 where
     F: Future<Output = T>,

@@ -1,4 +1,4 @@
-//! One situation and one change each; then whatever can be: no step but those of this version, and every wait ends.
+//! One situation and one change each; then whatever can be: no step but those of this version (P1), and every wait ends (P12).
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What the judge gets and what the record keeps, of the same parts.
+//! What the judge gets and what the record keeps, of the same parts. (P14)
 
 use crashlog::LogExamination;
 use diagnosis::{Cause, DatabaseName, Height, Space, Testimony};
