@@ -127,11 +127,13 @@ impl Writer {
         K: Ours,
     {
         let objects: Api<K> = Api::namespaced(self.client.clone(), &recovery.namespace().unwrap_or_default());
-        let object = match objects.get_opt(name).await {
-            Ok(Some(object)) => object,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(refused_by_name::<K>("get", name)(error)),
-        };
+        let unread = refused_by_name::<K>;
+        let mut object = objects.get_opt(name).await.map_err(unread("get", name))?;
+        if object.is_none() {
+            // Asked twice: what is left behind by one wrong answer nobody looks for again.
+            object = objects.get_opt(name).await.map_err(unread("get", name))?;
+        }
+        let Some(object) = object else { return Ok(()) };
         let owned = object.owner_references().iter().any(|owner| Some(&owner.uid) == recovery.metadata.uid.as_ref());
         if !owned || object.meta().deletion_timestamp.is_some() {
             return Ok(());
@@ -145,8 +147,14 @@ impl Writer {
         let _permit = self.lease.permit()?;
         match objects.delete(name, &how).await {
             Ok(_) => Ok(()),
-            // Gone, or another one by now: what we meant is not there any more.
-            Err(error) if matches!(code(&error), Some(404 | 409)) => Ok(()),
+            // Gone, or another one by now, as it should be; a server that says so while it is there is asked again.
+            Err(error) if matches!(code(&error), Some(404 | 409)) => match objects.get_opt(name).await {
+                Ok(Some(there)) if there.uid() == object.uid() && there.meta().deletion_timestamp.is_none() => {
+                    Err(refused("delete", &object)(error))
+                }
+                Ok(_) => Ok(()),
+                Err(error) => Err(refused("get", &object)(error)),
+            },
             Err(error) => Err(refused("delete", &object)(error)),
         }
     }

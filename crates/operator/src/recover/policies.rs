@@ -100,10 +100,16 @@ fn needed(policy: &RecoveryPolicy) -> Vec<&'static str> {
 async fn open(policy: &RecoveryPolicy, incident: &NewIncident, leading: &Leading) -> Result<(), OperatorError> {
     let mut target = incident.target.clone();
     if let Some(claim) = &incident.claim_name {
-        target.claim = leading.desk.claim(policy, claim).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the claim is recorded without its UID");
-            None
-        });
+        // It cannot be written in later: read again before it is left out.
+        target.claim = match leading.desk.claim(policy, claim).await {
+            Ok(Some(claim)) => Some(claim),
+            Ok(None) => leading.desk.claim(policy, claim).await?,
+            Err(error) if error.category() == "forbidden" => {
+                tracing::warn!(%error, "the claim is recorded without its UID");
+                None
+            }
+            Err(error) => return Err(error),
+        };
     }
     let spec = RecoverySpec {
         target,

@@ -58,6 +58,8 @@ impl Collector {
         let Some(pod) = pod else {
             return Ok(match failure {
                 Some(failure) => JobOutcome::Failed(failure),
+                // A list that was behind does not have it yet.
+                None if is_complete(&job) && self.has_just_ended(&job) => JobOutcome::Running,
                 None if is_complete(&job) => {
                     JobOutcome::Failed("the inspector's pod was taken away before its report was read".to_owned())
                 }
@@ -79,6 +81,11 @@ impl Collector {
                 Ok(JobOutcome::Waiting { refused })
             }
         }
+    }
+
+    fn has_just_ended(&self, job: &Job) -> bool {
+        let ended = job.status.as_ref().and_then(|status| status.completion_time.as_ref());
+        ended.is_some_and(|ended| self.clock.now().duration_since(ended.0) < SignedDuration::from_mins(1))
     }
 
     /// What the log of an ended inspector holds.
