@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use simcluster::{Change, Event, OPERATOR, Seen, World};
 
@@ -105,7 +105,11 @@ impl Timeline {
     pub(super) fn entries(&self) -> Vec<Entry> {
         let mut entries = self.lock().entries.clone();
         entries.sort();
-        entries.dedup();
+        // A long log is read in two pieces, and the kubelet's first answer may be that it has none yet.
+        entries.dedup_by(|later, first| {
+            let soon = later.at.duration_since(first.at) < SignedDuration::from_secs(10);
+            soon && (later.event, &later.subject, &later.text) == (first.event, &first.subject, &first.text)
+        });
         entries
     }
 
@@ -211,8 +215,12 @@ impl Told {
             let pod = text(&event.object, "/spec/target/pod");
             self.note(event.at, "record", subject, format!("record opened for replica {pod}"));
         } else if phase != before && !phase.is_empty() {
+            let look = event.object.pointer("/status/look/round").and_then(Value::as_u64).unwrap_or_default();
             let summary = text(&event.object, "/status/summary");
-            let said = format!("{phase}: {summary}");
+            let said = match phase {
+                "Collecting" if look > 1 => format!("{phase}: it is looked at again, look {look}"),
+                _ => format!("{phase}: {summary}"),
+            };
             self.note(event.at, "phase", subject, said);
         }
     }

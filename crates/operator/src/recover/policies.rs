@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use api::{RecoveryPolicy, RecoverySpec};
 use futures::{Stream, StreamExt};
 use kube::{
-    Api, ResourceExt,
+    ResourceExt,
     core::DeserializeGuard,
     runtime::{
         Controller,
@@ -37,12 +37,8 @@ type Guarded = DeserializeGuard<RecoveryPolicy>;
 /// Looks after all policies for ever; `triggers` name those of which something was heard.
 pub(crate) async fn policies(leading: Arc<Leading>, triggers: impl Stream<Item = ObjectRef<Guarded>> + Send + 'static) {
     let desk = &leading.desk;
-    let policies: Api<Guarded> = match &desk.settings.watched {
-        Some(namespace) => Api::namespaced(desk.client.clone(), namespace),
-        None => Api::all(desk.client.clone()),
-    };
     let config = controller::Config::default().debounce(Duration::from_millis(500)).concurrency(1);
-    Controller::new(policies, watcher::Config::default())
+    Controller::new(desk.api_of_watched::<Guarded>(), watcher::Config::default())
         .with_config(config)
         .trigger_backoff(Doubling::default())
         .reconcile_on(triggers)
