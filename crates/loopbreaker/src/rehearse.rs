@@ -9,11 +9,7 @@ mod stage;
 mod story;
 mod timeline;
 
-use std::{
-    io::{IsTerminal, Write},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{io::Write, path::PathBuf, sync::Arc};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -175,6 +171,5 @@ fn print(arguments: &Arguments, timeline: &Timeline) -> anyhow::Result<()> {
     }
     let mut out = anstream::AutoStream::new(stdout.lock(), arguments.color.choice(&stdout));
     out.write_all(story::text(timeline).as_bytes())?;
-    let _ = stdout.is_terminal();
     Ok(out.flush()?)
 }

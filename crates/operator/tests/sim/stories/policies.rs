@@ -1,7 +1,7 @@
 //! Policies of every kind, also those that nobody meant, and the kill switch. (P12)
 
 use serde_json::{Value, json};
-use simcluster::{Ailment, Damage, HUMAN};
+use simcluster::{Ailment, Damage};
 
 use super::{gist, held_for, mins, story};
 use crate::stage::{DAMAGED_STATE, Stage, at, condition};
@@ -206,7 +206,6 @@ fn pods_of_every_shape() {
         for recovery in &recoveries {
             assert_eq!(at(recovery, "/status/phase"), "Held", "{recovery:#}");
         }
-        let _ = HUMAN;
         stage.done();
     });
 }
