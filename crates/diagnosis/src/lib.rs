@@ -31,6 +31,8 @@ mod advice;
 
 mod plan;
 
+pub mod recovery;
+
 pub use advice::{Advice, advise};
 pub use cause::{Cause, UnknownCause};
 pub use circumstances::{
