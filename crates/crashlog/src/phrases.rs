@@ -181,9 +181,10 @@ fn build_index() -> Option<Index> {
         });
         phrases_of_literal.get_mut(number)?.push(phrase);
     }
-    // The DFA scans about 1.3 times as fast as the contiguous NFA; `with` and `without` are looked for only after a hit.
+    // One megabyte; the DFA scans about 1.3 times as fast and takes 24, which the operator keeps for good. `with` and `without` are
+    // looked for only after a hit.
     let automaton = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::DFA))
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .match_kind(MatchKind::Standard)
         .ascii_case_insensitive(true)
         .build(&literals)

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt, pin_mut};
+use futures::{StreamExt, TryStreamExt, pin_mut};
 use kube::{
     Api, Resource,
     core::DeserializeGuard,
@@ -85,27 +85,41 @@ pub(crate) enum Heard<K> {
     Health(Health),
 }
 
+/// Objects of a list at a time: while they are read they take many times the memory of what is kept of them, and holes are left
+/// between.
+const PAGE: u32 = 50;
+
 /// Hears of a kind for ever.
 pub(crate) async fn hear<K>(objects: Api<DeserializeGuard<K>>, mut tell: impl FnMut(Heard<K>))
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
-    let stream = watcher::watcher(objects, watcher::Config::default()).backoff(Doubling::default());
+    let config = watcher::Config::default().page_size(PAGE);
+    // That a list begins is no success: it would end the wait for a kind that the cluster does not have.
+    let stream = watcher::watcher(objects, config)
+        .try_filter(|event| std::future::ready(!matches!(event, Event::Init)))
+        .backoff(Doubling::default());
     pin_mut!(stream);
-    let mut failed = false;
+    let (mut failed, mut listing) = (false, false);
     while let Some(event) = stream.next().await {
         // A watch that goes on where it broke off lists nothing anew.
         if failed && matches!(event, Ok(Event::Apply(_) | Event::Delete(_))) {
             tell(Heard::Health(Health::Synced));
         }
         failed = event.is_err();
+        let of_a_list = matches!(event, Ok(Event::Init | Event::InitApply(_) | Event::InitDone));
+        if of_a_list && !listing {
+            tell(Heard::ListBegins);
+        }
+        listing = of_a_list;
         match event {
-            Ok(Event::Init) => tell(Heard::ListBegins),
+            Ok(Event::Init) => {}
             Ok(Event::InitApply(object) | Event::Apply(object)) => {
                 tell(read(object).map_or_else(Heard::Broken, Heard::Is));
             }
             Ok(Event::Delete(object)) => tell(read(object).map_or_else(Heard::Broken, Heard::Gone)),
             Ok(Event::InitDone) => {
+                listing = false;
                 tell(Heard::ListEnds);
                 tell(Heard::Health(Health::Synced));
             }

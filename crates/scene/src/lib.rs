@@ -31,7 +31,7 @@ mod names_known;
 use diagnosis::{Circumstances, Height, InstanceHistory, InstanceName, Observation, Siblings};
 use jiff::Timestamp;
 
-pub use event::{Event, ObjectReference};
+pub use event::{Event, ObjectReference, Series};
 pub use names_known::{KnownNames, is_plain};
 pub use objects::{Objects, Taken};
 pub use sample::Sample;

@@ -1,6 +1,6 @@
 //! Is the machine under the pod sick? *No client.* Keeps P7.
 
-use diagnosis::{NodeHealth, NodeName, Observation};
+use diagnosis::{ContainerState, NodeHealth, NodeName, Observation};
 
 use crate::{Event, Scene, words::one_line};
 
@@ -76,7 +76,9 @@ fn is_bad_news(event: &Event, pod: &Observation) -> bool {
     let reason = event.reason.as_str();
     match about.kind.as_str() {
         "Pod" if here && about.name == pod.instance.name => {
-            STORAGE_REASONS.contains(&reason) && !is_about_configuration(&event.message)
+            STORAGE_REASONS.contains(&reason)
+                && !is_about_configuration(&event.message)
+                && !was_mounted_since(event, pod)
         }
         "PersistentVolumeClaim" if here => {
             STORAGE_REASONS.contains(&reason)
@@ -88,6 +90,21 @@ fn is_bad_news(event: &Event, pod: &Observation) -> bool {
         }
         _ => false,
     }
+}
+
+/// No container of a pod starts before all of its volumes are mounted: what failed before that, of the very same pod, is over.
+fn was_mounted_since(event: &Event, pod: &Observation) -> bool {
+    let Some(seen) = event.seen_last() else { return false };
+    let same = pod.uid.as_ref().is_some_and(|uid| uid.as_str() == event.involved_object.uid);
+    let mounting = matches!(event.reason.as_str(), "FailedMount" | "FailedAttachVolume" | "FailedMapVolume");
+    let starts = pod.containers.iter().flat_map(|container| {
+        let present = match container.state {
+            ContainerState::Running { since } => since,
+            _ => None,
+        };
+        [present, container.last_run.as_ref().and_then(|run| run.started)]
+    });
+    same && mounting && starts.flatten().any(|start| start > seen)
 }
 
 /// `FailedMount` is also what the kubelet says while a `ConfigMap`, a Secret or a token is not there yet.

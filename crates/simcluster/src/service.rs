@@ -150,7 +150,7 @@ impl Door {
         let watch = (call.verb == Verb::Watch).then(|| entry.clone());
         match self.serve_with(call, entry, stale, |_| {}) {
             Ok(Reply::Object(code, object)) => json(code, &object),
-            Ok(Reply::Text(text)) => text_plain(text),
+            Ok(Reply::Text(text)) => text_plain(200, text),
             Ok(Reply::Watch(what)) => {
                 let fault = watch.and_then(|entry| lock(&self.cluster).state.faults.next_for_watch(&entry));
                 self.stream(*what, fault)
@@ -227,15 +227,18 @@ fn json(code: u16, object: &Value) -> Response<Body> {
         .unwrap_or_default_body()
 }
 
-fn text_plain(text: String) -> Response<Body> {
+fn text_plain(code: u16, text: String) -> Response<Body> {
     Response::builder()
-        .status(200)
+        .status(code)
         .header(header::CONTENT_TYPE, "text/plain")
         .body(full(text.into()))
         .unwrap_or_default_body()
 }
 
 fn refused(refusal: &Refusal) -> Response<Body> {
+    if refusal.reason.is_empty() {
+        return text_plain(refusal.code, refusal.message.clone());
+    }
     let mut response = Response::builder().status(refusal.code).header(header::CONTENT_TYPE, "application/json");
     if let Some(seconds) = refusal.retry_after {
         response = response.header(header::RETRY_AFTER, seconds);

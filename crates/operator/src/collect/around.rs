@@ -10,7 +10,7 @@ use k8s_openapi::api::{
     core::v1::{Event, Node, PersistentVolumeClaim, Pod},
 };
 use kube::{Api, Resource, ResourceExt, api::ListParams, core::DeserializeGuard};
-use scene::{ObjectReference, Scene};
+use scene::{ObjectReference, Scene, Series};
 use serde::de::DeserializeOwned;
 
 use super::{Collector, in_words};
@@ -216,9 +216,13 @@ fn plain(event: Event) -> scene::Event {
             kind: event.involved_object.kind.unwrap_or_default(),
             namespace: event.involved_object.namespace.unwrap_or_default(),
             name: event.involved_object.name.unwrap_or_default(),
+            uid: event.involved_object.uid.unwrap_or_default(),
         },
         reason: event.reason.unwrap_or_default(),
         message: event.message.unwrap_or_default(),
+        last_timestamp: event.last_timestamp.map(|time| time.0),
+        event_time: event.event_time.map(|time| time.0),
+        series: event.series.map(|series| Series { last_observed_time: series.last_observed_time.map(|time| time.0) }),
     }
 }
 

@@ -23,6 +23,9 @@ const TAIL_LINES: [i64; 3] = [5_000, 500, 50];
 /// The moment in which the kubelet has no log of the dead container passes within seconds; after this it is given up.
 const TRIES: [u64; 7] = [0, 2, 4, 8, 16, 32, 60];
 
+/// The log of a crash that is judged at this moment was already asked for so often; what has become of it since is asked twice.
+const TRIES_WHILE_JUDGING: [u64; 2] = [0, 2];
+
 /// Which run's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogOf {
@@ -84,23 +87,23 @@ impl Collector {
     /// The log of a crash.
     pub(crate) async fn log_of_crash(&self, notice: &CrashNotice) -> Result<ReadLog, LogFailure> {
         let CrashNotice { instance, container, pod_uid, .. } = notice;
-        self.wanted_log(&Wanted { instance, container, pod: Some(pod_uid), of: LogOf::Crash }).await
+        self.wanted_log(&Wanted { instance, container, pod: Some(pod_uid), of: LogOf::Crash }, &TRIES).await
     }
 
-    /// A container's log, of whichever pod has the name now.
+    /// A container's log, of whichever pod has the name now. Asked twice and no more: whoever judges does not wait for long.
     pub(crate) async fn log(
         &self,
         instance: &InstanceName,
         container: &ContainerName,
         of: LogOf,
     ) -> Result<ReadLog, LogFailure> {
-        self.wanted_log(&Wanted { instance, container, pod: None, of }).await
+        self.wanted_log(&Wanted { instance, container, pod: None, of }, &TRIES_WHILE_JUDGING).await
     }
 
-    async fn wanted_log(&self, wanted: &Wanted<'_>) -> Result<ReadLog, LogFailure> {
+    async fn wanted_log(&self, wanted: &Wanted<'_>, tries: &[u64]) -> Result<ReadLog, LogFailure> {
         let mut last = String::new();
-        for wait in TRIES {
-            sleep(Duration::from_secs(wait)).await;
+        for wait in tries {
+            sleep(Duration::from_secs(*wait)).await;
             match self.try_log(wanted).await {
                 Try::Log(log) => return Ok(*log),
                 Try::NotNow(words) => last = words,
@@ -108,34 +111,29 @@ impl Collector {
             }
         }
         let (instance, container) = (wanted.instance.clone(), wanted.container.clone());
-        Err(LogFailure::NotThere { instance, container, tries: TRIES.len(), words: last })
+        Err(LogFailure::NotThere { instance, container, tries: tries.len(), words: last })
     }
 
+    /// While a container has ended and nothing has started it again, the present log is that of the crash, and the previous one
+    /// is of the run before; once it waits or runs again, the previous one is. So the pod is asked before and after.
     async fn try_log(&self, wanted: &Wanted<'_>) -> Try {
-        let previous = wanted.of == LogOf::Crash;
-        match self.read_log(wanted, previous).await {
-            Try::NotNow(words) if previous => self.log_of_ended_run(wanted, words).await,
-            Try::Log(log) => match (wanted.pod, self.run(wanted).await) {
-                // The name may have gone over to another pod meanwhile.
-                (Some(pod), Ok(run)) if run.pod.as_ref() != Some(pod) => Try::Never(replaced(wanted)),
-                _ => Try::Log(log),
-            },
-            other => other,
+        if wanted.of == LogOf::Now {
+            return self.read_log(wanted, false).await;
         }
-    }
-
-    /// While a container has just ended, and for ever where nothing starts it again, the present log is that of the crash:
-    /// if the run is the same one, ended, before and after the reading.
-    async fn log_of_ended_run(&self, wanted: &Wanted<'_>, words: String) -> Try {
+        let what = format!("pods of {}", wanted.instance);
         let before = match self.run(wanted).await {
-            Ok(run) if wanted.pod.is_some() && run.pod.as_ref() != wanted.pod => return Try::Never(replaced(wanted)),
-            Ok(run) if run.has_ended => run,
-            _ => return Try::NotNow(words),
+            Ok(run) => run,
+            Err(error) => return failed(&what, &error),
         };
-        let read = self.read_log(wanted, false).await;
+        if wanted.pod.is_some() && before.pod.as_ref() != wanted.pod {
+            return Try::Never(replaced(wanted));
+        }
+        let read = self.read_log(wanted, before.state != RunState::Ended).await;
         match self.run(wanted).await {
-            Ok(after) if after == before => read,
-            _ => Try::NotNow(words),
+            Ok(after) if after.is_about_the_crash_of(&before) => read,
+            Ok(after) if after.pod != before.pod => Try::Never(replaced(wanted)),
+            Ok(_) => Try::NotNow("the container was started again while its log was read".to_owned()),
+            Err(error) => failed(&what, &error),
         }
     }
 
@@ -145,7 +143,11 @@ impl Collector {
         let seen = observe(&pods.get(&wanted.instance.name).await?);
         let container = seen.container(wanted.container);
         Ok(Run {
-            has_ended: container.is_some_and(|container| container.state == ContainerState::Terminated),
+            state: match container.map(|container| &container.state) {
+                Some(ContainerState::Terminated) => RunState::Ended,
+                Some(ContainerState::Running { .. }) => RunState::Runs,
+                Some(_) | None => RunState::Waits,
+            },
             restarts: container.map_or(0, |container| container.restarts),
             pod: seen.uid,
         })
@@ -225,12 +227,39 @@ impl Collector {
     }
 }
 
-/// One run of a container, as the pod object shows it.
+/// A container, as the pod object shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     pod: Option<Uid>,
     restarts: u32,
-    has_ended: bool,
+    state: RunState,
+}
+
+/// What a container does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunState {
+    /// It has ended; nobody has decided yet what follows.
+    Ended,
+    /// It waits to be started again.
+    Waits,
+    /// It runs.
+    Runs,
+}
+
+impl Run {
+    /// Which run crashed last, counted from 0: the present one, unless it runs again.
+    fn crashed(&self) -> Option<u32> {
+        match self.state {
+            RunState::Ended | RunState::Waits => Some(self.restarts),
+            RunState::Runs => self.restarts.checked_sub(1),
+        }
+    }
+
+    /// Whether what was read between the two is of the run that crashed before the first.
+    fn is_about_the_crash_of(&self, before: &Self) -> bool {
+        let present_log_is_anothers = before.state == RunState::Ended && self.state == RunState::Runs;
+        self.pod == before.pod && self.crashed() == before.crashed() && !present_log_is_anothers
+    }
 }
 
 fn replaced(wanted: &Wanted<'_>) -> String {

@@ -128,10 +128,10 @@ impl Writer {
     {
         let objects: Api<K> = Api::namespaced(self.client.clone(), &recovery.namespace().unwrap_or_default());
         let unread = refused_by_name::<K>;
-        let mut object = objects.get_opt(name).await.map_err(unread("get", name))?;
+        let mut object = get(&objects, name).await.map_err(unread("get", name))?;
         if object.is_none() {
             // Asked twice: what is left behind by one wrong answer nobody looks for again.
-            object = objects.get_opt(name).await.map_err(unread("get", name))?;
+            object = get(&objects, name).await.map_err(unread("get", name))?;
         }
         let Some(object) = object else { return Ok(()) };
         let owned = object.owner_references().iter().any(|owner| Some(&owner.uid) == recovery.metadata.uid.as_ref());
@@ -203,6 +203,15 @@ impl Writer {
 
     fn api<K: Ours>(&self, of: &K) -> Api<K> {
         Api::namespaced(self.client.clone(), &of.namespace().unwrap_or_default())
+    }
+}
+
+/// None of a kind that the cluster does not have is there either: the API server answers that with text, which the client does
+/// not take for "not found".
+async fn get<K: Ours>(objects: &Api<K>, name: &str) -> Result<Option<K>, kube::Error> {
+    match objects.get_opt(name).await {
+        Err(error) if code(&error) == Some(404) => Ok(None),
+        answer => answer,
     }
 }
 

@@ -43,10 +43,11 @@ impl Refusal {
         Self::new(404, "NotFound", format!("{resource} {name:?} not found")).about(resource, name)
     }
 
-    /// 404: no such kind, as when its definition is not installed.
+    /// 404: no such kind, as when its definition is not installed. A path that nobody serves is answered with plain text, not
+    /// with a `Status`, so that it has no reason.
     #[must_use]
     pub fn no_such_kind() -> Self {
-        Self::new(404, "NotFound", "the server could not find the requested resource".to_owned())
+        Self::new(404, "", "404 page not found\n".to_owned())
     }
 
     /// 405: a verb that the place does not know.

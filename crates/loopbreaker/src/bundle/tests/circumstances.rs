@@ -275,6 +275,24 @@ fn the_machine() {
     }
 }
 
+/// No container starts before its volumes are mounted: what failed before that is over, if it was this very pod's.
+#[test]
+fn a_mount_that_failed_at_first() {
+    let failed = |uid: &str, seen: &str| {
+        let event = with(event("FailedMount", "Pod", "gaia-0", "timed out"), "/involvedObject/uid", json!(uid));
+        with(event, "/lastTimestamp", json!(seen))
+    };
+    let ready = machine("machine-7", &[("Ready", "True")]);
+    let health = |event: Value| around_all(&[sick("gaia-0"), ready.clone(), event]).node;
+    // Its last run began at 10:29:56.
+    assert_eq!(health(failed("uid-gaia-0", "2026-01-05T10:29:50Z")), NodeHealth::Healthy);
+    let still = NodeHealth::Sick("FailedMount of Pod gaia-0: timed out".to_owned());
+    assert_eq!(health(failed("uid-gaia-0", "2026-01-05T10:29:58Z")), still);
+    assert_eq!(health(failed("uid-of-the-pod-before", "2026-01-05T10:29:50Z")), still);
+    let again = json!({"count": 3, "lastObservedTime": "2026-01-05T10:29:58.000000Z"});
+    assert_eq!(health(with(failed("uid-gaia-0", "2026-01-05T10:29:50Z"), "/series", again)), still);
+}
+
 #[test]
 fn evictions() {
     let evicted =

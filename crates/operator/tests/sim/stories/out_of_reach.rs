@@ -153,6 +153,39 @@ fn our_own_kinds_are_not_installed_yet() {
     });
 }
 
+/// No snapshot is in flight there, and none of ours is left behind: an incident comes to rest as anywhere.
+#[test]
+fn a_cluster_without_snapshots() {
+    story(|| async {
+        let stage = Stage::osmosis(10).await;
+        for kind in ["volumesnapshots", "volumesnapshotcontents", "volumesnapshotclasses"] {
+            let name = format!("{kind}.snapshot.storage.k8s.io");
+            stage.world.delete("customresourcedefinitions.apiextensions.k8s.io", "", &name).expect("deleted");
+        }
+        stage.policy(&json!({}));
+        damage_later(&stage);
+        stage.operate(mins(60)).await;
+        let recovery = stage.recovery();
+        assert_eq!(gist(&recovery), ("Held", "physical_corruption", "restore"), "{recovery:#}");
+        assert_eq!(missing(&recovery), "null");
+        stage.done();
+    });
+}
+
+/// It is tried ever more seldom, down to every half a minute.
+#[test]
+fn a_list_that_is_refused_is_not_asked_for_every_second() {
+    story(|| async {
+        let stage = Stage::osmosis(11).await;
+        stage.world.deny(OPERATOR, "list", "cosmosfullnodes.cosmos.strange.love");
+        stage.policy(&json!({}));
+        stage.operate(mins(30)).await;
+        let asked = stage.world.trace().iter().filter(|entry| entry.to_string().contains("cosmosfullnodes")).count();
+        assert!((30..=80).contains(&asked), "asked {asked} times in half an hour");
+        stage.done();
+    });
+}
+
 #[test]
 fn a_lost_node_of_the_cluster_is_a_veto() {
     story(|| async {
