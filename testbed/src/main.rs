@@ -3,6 +3,7 @@
 mod cluster;
 mod e2e;
 mod image;
+mod place;
 mod rights;
 
 use std::process::ExitCode;
