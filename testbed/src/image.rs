@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 
 pub(crate) use archive::{Archive, Layer};
-pub(crate) use operator::{NAME as OPERATOR, static_binary};
+pub(crate) use operator::{NAME as OPERATOR, static_binary, write_tar as write_operator_tar};
 pub(crate) use root::Root;
 
 #[derive(Debug, Args)]

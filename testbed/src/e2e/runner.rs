@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::Args;
 use futures::{StreamExt, stream};
 use kube::{
@@ -10,7 +10,12 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-use super::{Bed, Scenario, scenarios};
+use super::{
+    Bed, Family, Scenario, kept, operator,
+    prepare::prepare,
+    report::{self, Form},
+    scenarios,
+};
 
 /// No scenario takes longer.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -22,6 +27,9 @@ pub(crate) struct Options {
     /// Run all of them
     #[arg(long, conflicts_with = "names")]
     all: bool,
+    /// Run those that `cargo xtask test` runs
+    #[arg(long, conflicts_with_all = ["names", "all"])]
+    ci: bool,
     /// Print the scenarios, one a line, and stop
     #[arg(long)]
     list: bool,
@@ -34,6 +42,12 @@ pub(crate) struct Options {
     /// The cluster's folder, with admin.kubeconfig in it
     #[arg(long, value_name = "DIR", default_value = "target/testbed/cluster")]
     cluster: PathBuf,
+    /// A static `loopbreaker` to be tried, instead of building one
+    #[arg(long, value_name = "FILE")]
+    loopbreaker: Option<PathBuf>,
+    /// How outcomes are printed
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    output: Form,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -52,6 +66,12 @@ fn chosen(options: &Options) -> Result<Vec<Scenario>> {
     if options.all {
         return Ok(all);
     }
+    if options.ci {
+        return Ok(all.into_iter().filter(|each| scenarios::CI.contains(&each.name)).collect());
+    }
+    if options.names.is_empty() {
+        bail!("no scenario is named (`--all` runs all of them, `--list` prints them)");
+    }
     for name in &options.names {
         if !all.iter().any(|scenario| scenario.name.starts_with(name.as_str())) {
             bail!("no scenario begins with {name:?}; `cargo xtask e2e --list` prints them");
@@ -62,26 +82,27 @@ fn chosen(options: &Options) -> Result<Vec<Scenario>> {
 
 async fn run_all(options: &Options, chosen: &[Scenario]) -> Result<()> {
     let client = client(options).await?;
-    let mut held = 0;
-    let mut broken = Vec::new();
+    if chosen.iter().any(|scenario| scenario.family == Family::Observe) {
+        prepare(&client, &options.cluster, options.loopbreaker.as_deref()).await?;
+    }
+    let (alone, together): (Vec<Scenario>, Vec<Scenario>) =
+        chosen.iter().partition(|scenario| scenarios::ALONE.contains(&scenario.name));
+    let (mut passed, mut broken) = (0, Vec::new());
     for round in 1..=options.repeat {
-        let mut outcomes = stream::iter(chosen)
-            .map(|scenario| one(client.clone(), options, *scenario, round))
-            .buffer_unordered(options.jobs.max(1));
-        while let Some((scenario, outcome, took)) = outcomes.next().await {
-            match outcome {
-                Ok(()) => {
-                    held += 1;
-                    println!("ok      {:<40} {:6.1} s", scenario.name, took.as_secs_f64());
-                }
-                Err(error) => {
-                    println!("BROKEN  {:<40} {:6.1} s  {error:#}", scenario.name, took.as_secs_f64());
-                    broken.push(scenario.name);
+        for (part, at_once) in [(&together, options.jobs.max(1)), (&alone, 1)] {
+            let mut outcomes = stream::iter(part)
+                .map(|scenario| one(client.clone(), options, *scenario, round))
+                .buffer_unordered(at_once);
+            while let Some((scenario, outcome, took)) = outcomes.next().await {
+                report::outcome(options.output, scenario.name, took, outcome.as_ref().err());
+                match outcome {
+                    Ok(()) => passed += 1,
+                    Err(_) => broken.push(scenario.name),
                 }
             }
         }
     }
-    println!("{held} passed, {} failed", broken.len());
+    report::summary(options.output, passed, broken.len());
     if broken.is_empty() { Ok(()) } else { bail!("did not hold: {}", broken.join(", ")) }
 }
 
@@ -90,13 +111,29 @@ async fn one(client: Client, options: &Options, scenario: Scenario, round: u32) 
     let namespace = format!("{}-{}-{round}", scenario.name, std::process::id());
     let outcome = async {
         let bed = Bed::open(client, options.cluster.clone(), namespace).await?;
-        let outcome = tokio::time::timeout(LIMIT, (scenario.run)(bed.clone())).await;
+        let outcome = tokio::time::timeout(LIMIT, (scenario.run)(bed.clone()))
+            .await
+            .with_context(|| format!("not at its end within {} s", LIMIT.as_secs()))
+            .and_then(|outcome| outcome);
+        let outcome = match outcome {
+            Ok(()) => Ok(()),
+            Err(error) => Err(with_what_is_kept(&bed, scenario.name, error).await),
+        };
+        if scenario.family == Family::Observe {
+            operator::uninstall(&bed).await?;
+        }
         let closed = bed.close().await;
-        outcome.with_context(|| format!("not at its end within {} s", LIMIT.as_secs()))??;
-        closed
+        outcome.and(closed)
     }
     .await;
     (scenario, outcome, begun.elapsed())
+}
+
+async fn with_what_is_kept(bed: &Bed, name: &str, error: Error) -> Error {
+    match kept::keep(bed, name).await {
+        Ok(folder) => error.context(format!("objects and logs in {}", folder.display())),
+        Err(unkept) => error.context(format!("nothing could be kept: {unkept:#}")),
+    }
 }
 
 async fn client(options: &Options) -> Result<Client> {

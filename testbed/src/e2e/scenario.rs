@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::Bed;
 
-/// A scenario under way.
-pub(crate) type Running = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+/// A scenario under way; all of them run on one thread.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<()>>>>;
 
 /// Something that is done on the real cluster, and what has to come of it.
 #[derive(Debug, Clone, Copy)]

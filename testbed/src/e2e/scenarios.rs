@@ -1,8 +1,18 @@
 //! Every scenario there is.
 
+mod observe;
+
 use super::Scenario;
 
 /// All scenarios, in the order in which they are listed.
 pub(crate) fn all() -> Vec<Scenario> {
-    Vec::new()
+    let mut all = Vec::new();
+    all.extend(observe::ALL);
+    all
 }
+
+/// Those that `cargo xtask test` runs.
+pub(crate) const CI: &[&str] = &["flipped-table-byte", "bad-config", "rollout"];
+
+/// Those that disturb the whole cluster, so that no other may run beside them.
+pub(crate) const ALONE: &[&str] = &["api-server-restarted"];

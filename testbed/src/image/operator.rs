@@ -15,6 +15,8 @@ use crate::place;
 /// What the operator's image is called where nobody names it.
 pub(crate) const NAME: &str = "localhost/loopbreaker:dev";
 
+/// In the image's `PATH`: inspector Jobs and `guard --install` call it by its name alone.
+const PROGRAM: &str = "/usr/local/bin/loopbreaker";
 /// A user that owns nothing; the same as in other images without a shell.
 const NOBODY: u32 = 65532;
 
@@ -28,25 +30,36 @@ pub(crate) struct Written {
 
 /// Builds the program and writes its image as a layout directory and as a tar.
 pub(crate) fn write(profile: &str, name: &str, out: &Path) -> Result<Written> {
-    let program = static_binary(profile)?;
-    // No certificates of the public: the API server's comes with the service account, peers are asked over plain HTTP.
-    let root = Root::default()
-        .program(&program, "/loopbreaker")
-        .bytes("/etc/passwd", format!("nobody:x:{NOBODY}:{NOBODY}:nobody:/:/sbin/nologin\n"), 0o644)
-        .bytes("/etc/group", format!("nobody:x:{NOBODY}:\n"), 0o644)
-        .directory("/tmp", 0o1777);
-    let image = Archive::new(name, root)
-        .entrypoint(&["/loopbreaker"])
-        .user(NOBODY)
-        .layer(Layer::Gzip)
-        .label("org.opencontainers.image.title", "loopbreaker")
-        .label("org.opencontainers.image.version", env!("CARGO_PKG_VERSION"))
-        .label("org.opencontainers.image.licenses", "Apache-2.0");
+    let image = image_of(&static_binary(profile)?, name);
     fs::create_dir_all(out).with_context(|| format!("make {}", out.display()))?;
     let (layout, tar) = (out.join("loopbreaker"), out.join("loopbreaker.tar"));
     let digest = image.write_layout(&layout)?;
     image.write_tar(&tar)?;
     Ok(Written { bytes: fs::metadata(&tar)?.len(), layout, tar, digest })
+}
+
+/// Writes the image of a program that is built already as a tar, for the clusters of the tests.
+pub(crate) fn write_tar(program: &Path, tar: &Path) -> Result<()> {
+    if let Some(folder) = tar.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    }
+    image_of(program, NAME).layer(Layer::Plain).write_tar(tar).map(drop)
+}
+
+fn image_of(program: &Path, name: &str) -> Archive {
+    // No certificates of the public: the API server's comes with the service account, peers are asked over plain HTTP.
+    let root = Root::default()
+        .program(program, PROGRAM)
+        .bytes("/etc/passwd", format!("nobody:x:{NOBODY}:{NOBODY}:nobody:/:/sbin/nologin\n"), 0o644)
+        .bytes("/etc/group", format!("nobody:x:{NOBODY}:\n"), 0o644)
+        .directory("/tmp", 0o1777);
+    Archive::new(name, root)
+        .entrypoint(&[PROGRAM])
+        .user(NOBODY)
+        .layer(Layer::Gzip)
+        .label("org.opencontainers.image.title", "loopbreaker")
+        .label("org.opencontainers.image.version", env!("CARGO_PKG_VERSION"))
+        .label("org.opencontainers.image.licenses", "Apache-2.0")
 }
 
 /// Builds `loopbreaker` so that it needs no file of its root, and says where it is.
