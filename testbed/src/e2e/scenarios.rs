@@ -1,5 +1,6 @@
 //! Every scenario there is.
 
+mod facts;
 mod observe;
 
 use super::Scenario;
@@ -8,6 +9,7 @@ use super::Scenario;
 pub(crate) fn all() -> Vec<Scenario> {
     let mut all = Vec::new();
     all.extend(observe::ALL);
+    all.extend(facts::all());
     all
 }
 
