@@ -33,7 +33,7 @@ use self::{
     programs::Programs,
     progress::Progress,
 };
-pub(crate) use self::{images::BUSYBOX, machine::obstacle, plan::NODE};
+pub(crate) use self::{machine::obstacle, plan::NODE};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     },
     /// Say what runs, and what is left of a cluster that is down
     Status(Place),
+    /// Say `yes`, or `no: ` and why a cluster cannot run on this machine
+    Able,
     /// Stop one server and start it again
     Restart {
         /// As `status` names it
@@ -118,6 +120,10 @@ pub(crate) fn run(command: &Command) -> Result<()> {
             };
             let _lock = lock(&plan.folder)?;
             down::down(&plan, if *keep_files { Files::Keep } else { Files::Remove })
+        }
+        Command::Able => {
+            println!("{}", obstacle().map_or_else(|| "yes".to_owned(), |reason| format!("no: {reason}")));
+            Ok(())
         }
         Command::Status(place) => status::status(&absolute(&place.cluster)?),
         Command::Restart { server, place } => restart(&place.cluster, server),

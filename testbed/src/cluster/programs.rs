@@ -113,7 +113,7 @@ impl Module {
             return Ok(folder);
         }
         progress.say(&format!("building {}", self.name()));
-        let half = folder.with_extension(format!("half-{}", std::process::id()));
+        let half = half(&folder)?;
         fs::create_dir_all(&half).with_context(|| format!("make {}", half.display()))?;
         go_build(&self.folder, &self.packages, &self.stamps, &half)?;
         // Somebody else may have been faster: then theirs is as good.
@@ -140,7 +140,8 @@ impl Module {
         for file in sources(&self.folder)? {
             hash.update(fs::read(&file).with_context(|| format!("read {}", file.display()))?);
         }
-        Ok(hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+        let bytes = hash.finalize();
+        Ok(bytes.iter().take(6).fold(String::new(), |all, byte| all + &format!("{byte:02x}")))
     }
 
     /// Where Go keeps the sources of a module that this one needs.
@@ -174,7 +175,7 @@ fn quick_kubelet(module: &Module, progress: &Progress) -> Result<PathBuf> {
         return Ok(program);
     }
     progress.say("building the kubelet with the quick back-off");
-    let work = folder.with_extension(format!("half-{}", std::process::id()));
+    let work = half(&folder)?;
     let source = work.join("source");
     fs::create_dir_all(&work)?;
     // Go refuses overlays of files in its module cache: the module is replaced by a copy of it.
@@ -199,6 +200,20 @@ fn quick_kubelet(module: &Module, progress: &Progress) -> Result<PathBuf> {
     fs::remove_dir_all(&work)?;
     progress.say("built the kubelet with the quick back-off");
     Ok(program)
+}
+
+/// Where a build is made before it is whole; what a build that was killed left there is removed.
+fn half(folder: &Path) -> Result<PathBuf> {
+    let cache = place::cache();
+    for entry in fs::read_dir(&cache).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let owner = name.rsplit_once(".half-").map(|(_, pid)| pid.to_owned());
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            fs::remove_dir_all(entry.path()).with_context(|| format!("remove {}", entry.path().display()))?;
+        }
+    }
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(cache.join(format!("{name}.half-{}", std::process::id())))
 }
 
 fn go(folder: &Path) -> Command {
@@ -232,7 +247,10 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
             all.extend(sources(&path)?);
-        } else if name == "go.mod" || name == "go.sum" || (name.ends_with(".go") && !name.ends_with("_test.go")) {
+        } else if name == "go.mod"
+            || name == "go.sum"
+            || (path.extension().is_some_and(|kind| kind == "go") && !name.ends_with("_test.go"))
+        {
             all.push(path);
         }
     }

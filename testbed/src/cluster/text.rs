@@ -1,6 +1,6 @@
 //! The configuration files of the servers, as text.
 
-use super::{BackOff, DRIVER, NODE, Plan};
+use super::{BackOff, DRIVER, Plan};
 
 /// The pause image's name, which containerd wants to know.
 pub(crate) const PAUSE: &str = "localhost/pause:1";
@@ -138,49 +138,45 @@ current-context: {name}
 
 /// The driver as an object, its classes, and the odd snapshot classes of the scenarios.
 pub(crate) fn classes() -> String {
-    let mut text = format!(
+    let driver = format!(
         r"apiVersion: storage.k8s.io/v1
 kind: CSIDriver
 metadata: {{name: {DRIVER}}}
 spec: {{attachRequired: false, podInfoOnMount: false, fsGroupPolicy: File, volumeLifecycleModes: [Persistent]}}
 "
     );
-    for (name, default, binding) in [("bed", "true", "Immediate"), ("bed-late", "false", "WaitForFirstConsumer")] {
-        text += &format!(
-            r#"---
-apiVersion: storage.k8s.io/v1
+    let storage = [("bed", "true", "Immediate"), ("bed-late", "false", "WaitForFirstConsumer")];
+    let storage = storage.map(|(name, default, binding)| {
+        format!(
+            r#"apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata: {{name: {name}, annotations: {{storageclass.kubernetes.io/is-default-class: "{default}"}}}}
 provisioner: {DRIVER}
 reclaimPolicy: Delete
 volumeBindingMode: {binding}
 "#
-        );
-    }
-    for (name, parameters) in [
+        )
+    });
+    let snapshots = [
         ("bed", "{}"),
         ("bed-never-ready", r#"{neverReady: "true"}"#),
         ("bed-late", r#"{readyAfter: "8s"}"#),
         ("bed-no-size", r#"{size: "0"}"#),
         ("bed-fails", r#"{fail: "simulated failure"}"#),
-    ] {
-        text += &format!(
-            r"---
-apiVersion: snapshot.storage.k8s.io/v1
+    ];
+    let snapshots = snapshots.map(|(name, parameters)| {
+        format!(
+            r"apiVersion: snapshot.storage.k8s.io/v1
 kind: VolumeSnapshotClass
 metadata: {{name: {name}}}
 driver: {DRIVER}
 deletionPolicy: Delete
 parameters: {parameters}
 "
-        );
-    }
-    text
-}
-
-/// The node's name is the same in every cluster.
-pub(crate) fn node_selector() -> String {
-    format!("node/{NODE}")
+        )
+    });
+    let all: Vec<String> = [driver].into_iter().chain(storage).chain(snapshots).collect();
+    all.join("---\n")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use super::{
-    DRIVER, Disk, Plan, Process, Programs, Progress, certificates, cgroup, disk, images, machine, network, parts,
+    DRIVER, Disk, NODE, Plan, Process, Programs, Progress, certificates, cgroup, disk, images, machine, network, parts,
     process::last_words, text,
 };
 
@@ -105,11 +105,12 @@ fn storage(plan: &Plan, programs: &Programs, kube: &Kubectl<'_>) -> Result<()> {
 
 fn wait(kube: &Kubectl<'_>, progress: &Progress) -> Result<()> {
     let ready = r#"jsonpath={.status.conditions[?(@.type=="Ready")].status}"#;
-    kube.until("kubelet", "the node is Ready", &["get", &text::node_selector(), "-o", ready], |text| text == "True")?;
+    kube.until("kubelet", "the node is Ready", &["get", "node", NODE, "-o", ready], |text| text == "True")?;
     progress.say("node Ready");
     let drivers = "jsonpath={.spec.drivers[*].name}";
-    let node = format!("csi{}", text::node_selector());
-    kube.until("csi-driver", "the driver is registered", &["get", &node, "-o", drivers], |text| text == DRIVER)?;
+    kube.until("csi-driver", "the driver is registered", &["get", "csinode", NODE, "-o", drivers], |text| {
+        text == DRIVER
+    })?;
     let account = ["get", "serviceaccount/default", "-o", "name"];
     kube.until("kube-controller-manager", "the default service account is made", &account, |text| !text.is_empty())?;
     progress.say("driver registered, default service account made");

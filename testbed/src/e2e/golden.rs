@@ -22,8 +22,9 @@ pub(crate) fn compare(name: &str, value: &Value) -> Result<()> {
         fs::create_dir_all(folder())?;
         return fs::write(&file, text).with_context(|| format!("write {}", file.display()));
     }
-    let expected = fs::read_to_string(&file)
-        .with_context(|| format!("read {} (UPDATE_GOLDEN=1 writes it; look at it before it is kept)", file.display()))?;
+    let expected = fs::read_to_string(&file).with_context(|| {
+        format!("read {} (UPDATE_GOLDEN=1 writes it; look at it before it is kept)", file.display())
+    })?;
     match first_difference(&expected, &text) {
         None => Ok(()),
         Some(difference) => bail!("{} differs: {difference} (UPDATE_GOLDEN=1 writes it anew)", file.display()),
@@ -95,7 +96,10 @@ fn masked_word(word: &str, before: &str) -> String {
     if !has_digit || (before.ends_with("chain-") && word.len() == 1) || word == "v1alpha1" {
         return word.to_owned();
     }
-    if word.len() >= 8 && word.chars().all(|each| each.is_ascii_hexdigit()) && !word.chars().all(|each| each.is_ascii_digit()) {
+    if word.len() >= 8
+        && word.chars().all(|each| each.is_ascii_hexdigit())
+        && !word.chars().all(|each| each.is_ascii_digit())
+    {
         return "HEX".to_owned();
     }
     let mut out = String::new();

@@ -49,7 +49,11 @@ pub(super) async fn keep(bed: &Bed, scenario: &str) -> Result<PathBuf> {
 
 async fn objects<K>(bed: &Bed, folder: &std::path::Path, name: &str) -> Result<()>
 where
-    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + std::fmt::Debug + Serialize + DeserializeOwned,
+    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+        + Clone
+        + std::fmt::Debug
+        + Serialize
+        + DeserializeOwned,
 {
     let Ok(mut list) = bed.api::<K>().list(&ListParams::default()).await else { return Ok(()) };
     list.items.iter_mut().for_each(|object| object.meta_mut().managed_fields = None);

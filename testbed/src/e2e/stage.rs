@@ -100,7 +100,10 @@ impl Stage {
         }
         let time = |event: &Event| event.event_time.as_ref().map_or(Timestamp::MIN, |time| time.0);
         events.sort_by_key(time);
-        Ok(events.iter().map(|event| json!({ "type": event.type_, "reason": event.reason, "note": event.note })).collect())
+        Ok(events
+            .iter()
+            .map(|event| json!({ "type": event.type_, "reason": event.reason, "note": event.note }))
+            .collect())
     }
 }
 

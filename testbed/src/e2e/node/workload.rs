@@ -55,7 +55,8 @@ impl Workload {
         let address = workload.address_of("validator").await?;
         let peer = json!({ "metadata": { "name": "peers" }, "data": { "validator": format!("{validator_id}@{address}:26656") } });
         create::<ConfigMap>(bed, peer).await?;
-        let service = json!({ "metadata": { "name": NODES }, "spec": { "clusterIP": "None", "selector": { "app": NODES } } });
+        let service =
+            json!({ "metadata": { "name": NODES }, "spec": { "clusterIP": "None", "selector": { "app": NODES } } });
         create::<Service>(bed, service).await?;
         create::<StatefulSet>(bed, stateful_set(shape)).await?;
         workload.until_all_rise().await?;
@@ -178,7 +179,8 @@ fn validator() -> Value {
 }
 
 fn stateful_set(shape: &Shape) -> Value {
-    let start = ["start", "--home", "/chain", "--rpc.laddr", "tcp://0.0.0.0:26657", "--p2p.persistent_peers", "$(VALIDATOR)"];
+    let start =
+        ["start", "--home", "/chain", "--rpc.laddr", "tcp://0.0.0.0:26657", "--p2p.persistent_peers", "$(VALIDATOR)"];
     let mut node = json!({
         "name": "node", "image": CHAIN, "command": ["wasmd"], "args": start,
         "env": [
@@ -199,7 +201,10 @@ fn stateful_set(shape: &Shape) -> Value {
         }));
         volumes.push(json!({ "name": "loopbreaker", "emptyDir": {} }));
         if let Some(node) = node.as_object_mut() {
-            node.insert("command".to_owned(), json!(["/loopbreaker/loopbreaker", "guard", "--home", "/chain", "--", "wasmd"]));
+            node.insert(
+                "command".to_owned(),
+                json!(["/loopbreaker/loopbreaker", "guard", "--home", "/chain", "--", "wasmd"]),
+            );
         }
         if let Some(mounts) = node.pointer_mut("/volumeMounts").and_then(Value::as_array_mut) {
             mounts.push(shared);

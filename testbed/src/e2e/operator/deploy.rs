@@ -5,10 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use api::RecoveryPolicy;
 use k8s_openapi::{
-    api::{
-        apps::v1::Deployment,
-        core::v1::Pod,
-    },
+    api::{apps::v1::Deployment, core::v1::Pod},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
@@ -41,7 +38,10 @@ pub(crate) async fn install_kinds(client: &Client) -> Result<()> {
     for crd in api::crds() {
         let name = crd.definition.name_any();
         let how = PatchParams::apply("testbed").force();
-        definitions.patch(&name, &how, &Patch::Apply(&crd.definition)).await.with_context(|| format!("apply {name}"))?;
+        definitions
+            .patch(&name, &how, &Patch::Apply(&crd.definition))
+            .await
+            .with_context(|| format!("apply {name}"))?;
         let served = |definition: &CustomResourceDefinition| {
             let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_ref());
             conditions.is_some_and(|all| all.iter().any(|each| each.type_ == "Established" && each.status == "True"))
