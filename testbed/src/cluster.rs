@@ -119,7 +119,8 @@ pub(crate) fn run(command: &Command) -> Result<()> {
                 return Ok(());
             };
             let _lock = lock(&plan.folder)?;
-            down::down(&plan, if *keep_files { Files::Keep } else { Files::Remove })
+            down::down(&plan, if *keep_files { Files::Keep } else { Files::Remove })?;
+            Ok(fs::remove_file(lock_file(&plan.folder))?)
         }
         Command::Able => {
             println!("{}", obstacle().map_or_else(|| "yes".to_owned(), |reason| format!("no: {reason}")));
@@ -158,9 +159,16 @@ fn folder(wanted: &Path) -> Result<PathBuf> {
     fs::canonicalize(wanted).with_context(|| format!("find {}", wanted.display()))
 }
 
+/// Beside the folder, which `down` removes.
+fn lock_file(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(".lock");
+    folder.with_file_name(name)
+}
+
 /// Two commands at once on one cluster would undo each other's work.
 fn lock(folder: &Path) -> Result<File> {
-    let file = folder.with_extension("lock");
+    let file = lock_file(folder);
     let lock = File::create(&file).with_context(|| format!("make {}", file.display()))?;
     if lock.try_lock().is_err() {
         bail!("another `cluster` command works on {}; wait for its end", folder.display());

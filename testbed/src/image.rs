@@ -31,6 +31,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("image     {} ({} bytes in {})", options.name, written.bytes, written.tar.display());
     println!("layout    {}", written.layout.display());
     println!("manifest  {}", written.digest);
+    println!("program   {}", written.program.display());
     println!("to use it in a cluster: ctr -n k8s.io image import {}", written.tar.display());
     Ok(())
 }

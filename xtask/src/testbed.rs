@@ -14,6 +14,7 @@ const PROGRAM: &str = "cargo run --quiet --locked --package testbed --";
 /// The cluster of `cargo xtask test`, apart from one that a person plays with.
 const CLUSTER: &str = "target/testbed/test";
 const INDEX: &str = "15";
+const IMAGE: &str = "target/testbed/image-dev";
 
 /// Passes a command on, and its exit status back.
 pub(crate) fn pass(command: &str, words: &[String]) -> ExitCode {
@@ -36,9 +37,15 @@ pub(crate) fn scenarios(session: &mut Session) -> Result<()> {
         return Ok(());
     }
     let place = format!("--cluster {CLUSTER}");
+    session.command(
+        "CSI driver",
+        &Line::new("go -C testbed/csi test -trimpath ./...").with("CGO_ENABLED", "0").with("GOFLAGS", "-buildvcs=false"),
+    )?;
+    // The profile of the tests: linking the release as a whole would take minutes of the budget.
+    session.command("image", &Line::new(&format!("{PROGRAM} image --profile dev --out {IMAGE}")))?;
     session
         .command("cluster up", &Line::new(&format!("{PROGRAM} cluster up --quick-back-off --index {INDEX} {place}")))?;
-    let outcome = session.counted("scenarios", &Line::new(&format!("{PROGRAM} e2e --ci {place}")));
+    let outcome = session.counted("scenarios", &Line::new(&format!("{PROGRAM} e2e --ci --loopbreaker {IMAGE}/program {place}")));
     // After a failure as well: what is to be read of it, the scenarios have printed.
     let down = session.command("cluster down", &Line::new(&format!("{PROGRAM} cluster down {place}")));
     outcome.and(down)

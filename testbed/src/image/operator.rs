@@ -24,18 +24,22 @@ const NOBODY: u32 = 65532;
 pub(crate) struct Written {
     pub(crate) layout: PathBuf,
     pub(crate) tar: PathBuf,
+    /// The static program by itself.
+    pub(crate) program: PathBuf,
     pub(crate) digest: String,
     pub(crate) bytes: u64,
 }
 
 /// Builds the program and writes its image as a layout directory and as a tar.
 pub(crate) fn write(profile: &str, name: &str, out: &Path) -> Result<Written> {
-    let image = image_of(&static_binary(profile)?, name);
+    let built = static_binary(profile)?;
     fs::create_dir_all(out).with_context(|| format!("make {}", out.display()))?;
-    let (layout, tar) = (out.join("loopbreaker"), out.join("loopbreaker.tar"));
+    let (layout, tar, program) = (out.join("loopbreaker"), out.join("loopbreaker.tar"), out.join("program"));
+    fs::copy(&built, &program).with_context(|| format!("copy {}", built.display()))?;
+    let image = image_of(&program, name);
     let digest = image.write_layout(&layout)?;
     image.write_tar(&tar)?;
-    Ok(Written { bytes: fs::metadata(&tar)?.len(), layout, tar, digest })
+    Ok(Written { bytes: fs::metadata(&tar)?.len(), layout, tar, program, digest })
 }
 
 /// Writes the image of a program that is built already as a tar, for the clusters of the tests.
