@@ -39,13 +39,16 @@ pub(crate) fn scenarios(session: &mut Session) -> Result<()> {
     let place = format!("--cluster {CLUSTER}");
     session.command(
         "CSI driver",
-        &Line::new("go -C testbed/csi test -trimpath ./...").with("CGO_ENABLED", "0").with("GOFLAGS", "-buildvcs=false"),
+        &Line::new("go -C testbed/csi test -trimpath ./...")
+            .with("CGO_ENABLED", "0")
+            .with("GOFLAGS", "-buildvcs=false"),
     )?;
     // The profile of the tests: linking the release as a whole would take minutes of the budget.
     session.command("image", &Line::new(&format!("{PROGRAM} image --profile dev --out {IMAGE}")))?;
     session
         .command("cluster up", &Line::new(&format!("{PROGRAM} cluster up --quick-back-off --index {INDEX} {place}")))?;
-    let outcome = session.counted("scenarios", &Line::new(&format!("{PROGRAM} e2e --ci --loopbreaker {IMAGE}/program {place}")));
+    let outcome =
+        session.counted("scenarios", &Line::new(&format!("{PROGRAM} e2e --ci --loopbreaker {IMAGE}/program {place}")));
     // After a failure as well: what is to be read of it, the scenarios have printed.
     let down = session.command("cluster down", &Line::new(&format!("{PROGRAM} cluster down {place}")));
     outcome.and(down)
