@@ -1,10 +1,12 @@
 //! The test bed: `cargo xtask cluster`, `cargo xtask image` and `cargo xtask e2e` run this program.
 
+mod audit;
 mod cluster;
 mod e2e;
 mod image;
 mod place;
 mod rights;
+mod scale;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,9 @@ enum Chore {
     Image(image::Options),
     /// Run scenarios on the cluster
     E2e(e2e::Options),
+    /// Measure the operator beside ten thousand pods
+    #[command(name = "bench-scale")]
+    Scale(scale::Options),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +39,7 @@ fn main() -> ExitCode {
         Chore::Cluster(command) => cluster::run(&command),
         Chore::Image(options) => image::run(&options),
         Chore::E2e(options) => e2e::run(&options),
+        Chore::Scale(options) => scale::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,4 +48,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
