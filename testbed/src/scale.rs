@@ -13,6 +13,7 @@ mod observer;
 mod operator;
 mod page;
 mod phases;
+mod plane;
 mod process;
 
 use std::{path::PathBuf, time::Duration};
@@ -25,7 +26,7 @@ use kube::{
 };
 use tokio::time::Instant;
 
-use self::{chain::Chain, fleet::Size, kwok::Identity, phases::Bench};
+use self::{chain::Chain, fleet::Size, kwok::Identity, page::Machine, phases::Bench};
 use crate::rights::{Installed, install};
 
 #[derive(Debug, Args)]
@@ -51,9 +52,15 @@ pub(crate) struct Options {
     /// Crashes of each looping pod in the hurried hour
     #[arg(long, value_name = "N", default_value_t = 12)]
     crashes: u32,
-    /// The control plane's folder, with admin.kubeconfig, audit.log and pki/ in it
+    /// Where everything of the bench lies
     #[arg(long, value_name = "DIR", default_value = "target/testbed/scale")]
-    cluster: PathBuf,
+    folder: PathBuf,
+    /// The folder of etcd and the Kubernetes servers, as `cargo xtask cluster up` builds them
+    #[arg(long, value_name = "DIR", env = "LOOPBREAKER_TESTBED_CACHE", default_value = "target/testbed/bin")]
+    programs: PathBuf,
+    /// Use the control plane that runs in the folder already
+    #[arg(long)]
+    attach: bool,
     /// The operator's program, a release build
     #[arg(long, value_name = "FILE", default_value = "target/release/loopbreaker")]
     loopbreaker: PathBuf,
@@ -71,22 +78,24 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 async fn bench(options: &Options) -> Result<()> {
     let begun = Instant::now();
+    let machine = Machine::read();
     let root = crate::root();
-    let folder = options.cluster.join("bench");
-    std::fs::create_dir_all(&folder)?;
-    let folder = folder.canonicalize()?;
     let loopbreaker = options.loopbreaker.canonicalize().with_context(|| {
         format!("{} is not there (cargo build --release -p loopbreaker)", options.loopbreaker.display())
     })?;
-    let admin = options.cluster.join("admin.kubeconfig");
+    std::fs::create_dir_all(&options.folder)?;
+    let there = plane::Folder(options.folder.canonicalize()?);
+    let _plane = if options.attach { None } else { Some(plane::start(&options.programs, &there).await?) };
+    said(begun, "the API server answers");
+    let folder = there.0.join("bench");
+    std::fs::create_dir_all(&folder)?;
+    let admin = there.admin();
     let client = client(&admin).await?;
     let size = Size { pods: options.pods, workloads: options.workloads, namespaces: options.namespaces };
 
-    said(begun, "kwok");
     let program = kwok::build(&root, &folder).await?;
     kwok::write_logs(&root, &loopbreaker, &folder).await?;
-    let pki = options.cluster.join("pki");
-    let identity = Identity { certificate: pki.join("apiserver.crt"), key: pki.join("apiserver.key") };
+    let identity = Identity { certificate: there.pki("apiserver.crt"), key: there.pki("apiserver.key") };
     let _kwok = kwok::start(&program, &admin, &folder, &identity)?;
     let chain = Chain::start(RPC_PORT).await?;
 
@@ -104,7 +113,7 @@ async fn bench(options: &Options) -> Result<()> {
         client,
         chain,
         size,
-        audit: options.cluster.join("audit.log"),
+        audit: there.audit(),
         loopbreaker,
         kubeconfig,
         folder,
@@ -114,7 +123,7 @@ async fn bench(options: &Options) -> Result<()> {
         crashes: options.crashes,
     };
     let told = bench.run(|what| said(begun, what)).await?;
-    let page = page::page(options, &told)?;
+    let page = page::page(options, &machine, &told)?;
     println!("{page}");
     if !options.dry_run {
         std::fs::write(root.join("docs/performance.md"), page)?;

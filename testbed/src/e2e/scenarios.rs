@@ -2,6 +2,7 @@
 
 mod facts;
 mod observe;
+mod rights;
 
 use super::Scenario;
 
@@ -10,11 +11,12 @@ pub(crate) fn all() -> Vec<Scenario> {
     let mut all = Vec::new();
     all.extend(observe::ALL);
     all.extend(facts::all());
+    all.push(rights::USED);
     all
 }
 
 /// Those that `cargo xtask test` runs.
 pub(crate) const CI: &[&str] = &["flipped-table-byte", "bad-config", "rollout"];
 
-/// Those that disturb the whole cluster, so that no other may run beside them.
-pub(crate) const ALONE: &[&str] = &["api-server-restarted"];
+/// Those that disturb the whole cluster, so that no other may run beside them. They run after all others; the last one reads what the others have asked for.
+pub(crate) const ALONE: &[&str] = &["api-server-restarted", "rights-used"];

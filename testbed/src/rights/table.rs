@@ -53,7 +53,7 @@ const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 const LEASES: &str = "coordination.k8s.io";
 
 const RIGHTS: &[Right] = &[
-    Right::watched(OURS, "recoverypolicies", &["get", "list", "watch"], "what is selected"),
+    Right::watched(OURS, "recoverypolicies", &["list", "watch"], "what is selected"),
     Right::watched(OURS, "recoverypolicies/status", &["update"], "how a policy stands"),
     Right::watched(OURS, "recoveries", &["get", "list", "watch", "create"], "an incident"),
     Right::watched(OURS, "recoveries/status", &["update"], "its record"),

@@ -10,8 +10,8 @@ use k8s_openapi::api::{
     core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod},
 };
 use kube::{
-    Api, Client,
-    api::{ListParams, Patch, PatchParams, PostParams},
+    Api, Client, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::json;
 
@@ -51,8 +51,9 @@ pub(super) fn workload(number: u32) -> String {
     format!("node-{number:03}")
 }
 
-/// Makes it all and waits until every pod runs.
+/// Makes it all and waits until every pod runs. What an earlier bench left of incidents is taken away.
 pub(super) async fn make(client: &Client, size: Size, rpc_port: u16) -> Result<()> {
+    forget(client).await?;
     machines(client, size).await?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     for number in 0..size.namespaces {
@@ -77,6 +78,35 @@ pub(super) async fn make(client: &Client, size: Size, rpc_port: u16) -> Result<(
         make_if_absent(&policies, &policy(rpc_port)?).await?;
     }
     Ok(())
+}
+
+/// Policies with what they remember, records, and the pods that were told to crash.
+async fn forget(client: &Client) -> Result<()> {
+    for policy in Api::<RecoveryPolicy>::all(client.clone()).list_metadata(&ListParams::default()).await? {
+        let of: Api<RecoveryPolicy> = Api::namespaced(client.clone(), &policy.namespace().unwrap_or_default());
+        of.delete(&policy.name_any(), &DeleteParams::default()).await?;
+    }
+    for recovery in Api::<api::Recovery>::all(client.clone()).list_metadata(&ListParams::default()).await? {
+        let of: Api<api::Recovery> = Api::namespaced(client.clone(), &recovery.namespace().unwrap_or_default());
+        of.delete(&recovery.name_any(), &DeleteParams::default()).await?;
+    }
+    let params = ListParams::default().labels("app=gaia").limit(500);
+    let mut next = Some(params.clone());
+    while let Some(page) = next.take() {
+        let pods = Api::<Pod>::all(client.clone()).list(&page).await?;
+        for pod in pods.items.iter().filter(|pod| has_crashed(pod)) {
+            let of: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
+            of.delete(&pod.name_any(), &DeleteParams::default()).await?;
+        }
+        let token = pods.metadata.continue_.filter(|token| !token.is_empty());
+        next = token.map(|token| params.clone().continue_token(&token));
+    }
+    Ok(())
+}
+
+fn has_crashed(pod: &Pod) -> bool {
+    let statuses = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+    statuses.into_iter().any(|status| !status.ready)
 }
 
 async fn make_if_absent<K>(objects: &Api<K>, object: &K) -> Result<()>

@@ -69,11 +69,13 @@ const FASTER: &str =
 
 fn logs(folder: &Path) -> String {
     let file = |name: &str| folder.join(name).display().to_string();
+    let of = |container: &str, file: &str| {
+        format!("  - containers: [{container}]\n    logsFile: {file}\n    previousLogsFile: {file}\n")
+    };
     format!(
-        "kind: ClusterLogs\napiVersion: kwok.x-k8s.io/v1alpha1\nmetadata: {{name: logs}}\nspec:\n  logs:\n  \
-         - {{containers: [inspector], logsFile: {}}}\n  - {{containers: [node], logsFile: {}}}\n",
-        file("inspector.cri.log"),
-        file("node.cri.log")
+        "kind: ClusterLogs\napiVersion: kwok.x-k8s.io/v1alpha1\nmetadata: {{name: logs}}\nspec:\n  logs:\n{}{}",
+        of("inspector", &file("inspector.cri.log")),
+        of("node", &file("node.cri.log"))
     )
 }
 

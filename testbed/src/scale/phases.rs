@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     chain::Chain,
-    figures::Times,
+    figures::{Times, mebibytes},
     fleet::{Size, workload},
     kubelet::Victim,
     observer::Observer,
@@ -41,6 +41,34 @@ pub(super) struct Stretch {
     pub(super) cpu_seconds: f64,
     pub(super) rss_max_bytes: u64,
     pub(super) asked: BTreeMap<Asked, usize>,
+}
+
+impl Stretch {
+    /// Requests of these kinds.
+    pub(super) fn count(&self, of: impl Fn(&Asked) -> bool) -> usize {
+        self.asked.iter().filter(|(asked, _)| of(asked)).map(|(_, count)| count).sum()
+    }
+
+    /// Requests that change something, but for the Lease's renewal.
+    pub(super) fn writes(&self) -> usize {
+        self.count(|asked| asked.writes() && !asked.is_of_leases())
+    }
+}
+
+impl std::fmt::Display for Stretch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rss, most) = (mebibytes(self.usage.rss_bytes), mebibytes(self.rss_max_bytes));
+        let all = self.count(|_| true);
+        write!(
+            f,
+            "{}: {:.0} s, RSS {rss} (at most {most}), {:.2} s of CPU, {} files, {all} requests, {} writes",
+            self.name,
+            self.seconds,
+            self.cpu_seconds,
+            self.usage.files,
+            self.writes()
+        )
+    }
 }
 
 /// All that was measured.
@@ -148,14 +176,16 @@ impl Bench {
     ) -> Result<Stretch> {
         let now = usage(operator.process.id()?)?;
         let requests = audit::read(&self.audit, from, |account| account == ACCOUNT)?;
-        Ok(Stretch {
+        let stretch = Stretch {
             name,
             seconds: begun.elapsed().as_secs_f64(),
             usage: now,
             cpu_seconds: now.cpu_seconds - before.cpu_seconds,
             rss_max_bytes: meter.max(),
             asked: audit::counts(&requests),
-        })
+        };
+        println!("         {stretch}");
+        Ok(stretch)
     }
 
     async fn until_all_are_judged(&self, observer: &Observer, said: &impl Fn(&str)) -> Result<()> {
