@@ -71,6 +71,8 @@ impl Operator {
         ];
         let mut line = command(loopbreaker, arguments);
         line.env("KUBECONFIG", kubeconfig).env_remove("POD_NAME").env_remove("POD_NAMESPACE");
+        // As config/operator/deployment.yaml has it.
+        line.env("MALLOC_ARENA_MAX", "1");
         let process = Process::start(identity, &folder.join(format!("{identity}.log")), &mut line)?;
         Ok(Self { process, port, started: Instant::now() })
     }
