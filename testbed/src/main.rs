@@ -49,8 +49,3 @@ fn main() -> ExitCode {
         }
     }
 }
-
-/// The root of the repository.
-pub(crate) fn root() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}

@@ -27,7 +27,10 @@ use kube::{
 use tokio::time::Instant;
 
 use self::{chain::Chain, fleet::Size, kwok::Identity, page::Machine, phases::Bench};
-use crate::rights::{Installed, install};
+use crate::{
+    place,
+    rights::{Installed, install},
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -79,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 async fn bench(options: &Options) -> Result<()> {
     let begun = Instant::now();
     let machine = Machine::read();
-    let root = crate::root();
+    let root = place::repository();
     let loopbreaker = options.loopbreaker.canonicalize().with_context(|| {
         format!("{} is not there (cargo build --release -p loopbreaker)", options.loopbreaker.display())
     })?;

@@ -145,22 +145,3 @@ fn binding(kind: &str, name: &str, namespace: Option<&str>) -> String {
         metadata(name, namespace)
     )
 }
-
-/// The rows of docs/operator.md.
-pub(super) fn table() -> String {
-    let mut text = String::from("| API group | resource | verbs | where | for |\n|---|---|---|---|---|\n");
-    for right in rights() {
-        let group = if right.group.is_empty() { "core".to_owned() } else { format!("`{}`", right.group) };
-        let place = match right.reach {
-            Reach::Watched => "watched namespaces".to_owned(),
-            Reach::Copies => "the same, for copies".to_owned(),
-            Reach::Machines => "cluster".to_owned(),
-            Reach::MachineEvents => format!("namespace `{MACHINE_EVENTS}`"),
-            Reach::Own => "own namespace".to_owned(),
-        };
-        let named = right.name.map(|name| format!(" named `{name}`")).unwrap_or_default();
-        let verbs = right.verbs.join(", ");
-        let _ = writeln!(text, "| {group} | `{}`{named} | {verbs} | {place} | {} |", right.resource, right.purpose);
-    }
-    text
-}

@@ -54,6 +54,7 @@ pub(super) fn workload(number: u32) -> String {
 /// Makes it all and waits until every pod runs. What an earlier bench left of incidents is taken away.
 pub(super) async fn make(client: &Client, size: Size, rpc_port: u16) -> Result<()> {
     forget(client).await?;
+    let are_there = count::<PersistentVolume>(client, &ListParams::default()).await? >= i64::from(size.pods);
     machines(client, size).await?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     for number in 0..size.namespaces {
@@ -61,7 +62,10 @@ pub(super) async fn make(client: &Client, size: Size, rpc_port: u16) -> Result<(
         make_if_absent(&namespaces, &serde_json::from_value(json!({"metadata": {"name": name}}))?).await?;
     }
     println!("         {} claims and their volumes", size.pods);
-    let claims = size.all().flat_map(|number| (0..size.replicas(number)).map(move |ordinal| (number, ordinal)));
+    let claims = size
+        .all()
+        .filter(|_| !are_there)
+        .flat_map(|number| (0..size.replicas(number)).map(move |ordinal| (number, ordinal)));
     stream::iter(claims.map(Ok))
         .try_for_each_concurrent(AT_ONCE, |(number, ordinal)| claim(client, size, number, ordinal))
         .await?;
@@ -223,18 +227,10 @@ fn policy(rpc_port: u16) -> Result<RecoveryPolicy> {
 }
 
 async fn until_all_run(client: &Client, size: Size) -> Result<()> {
-    let pods: Api<Pod> = Api::all(client.clone());
     let wanted = i64::from(size.pods);
-    let params = ListParams::default().fields("status.phase=Running").labels("app=gaia").limit(1);
+    let params = ListParams::default().fields("status.phase=Running").labels("app=gaia");
     for round in 0..600 {
-        let page = pods.list_metadata(&params).await?;
-        let run = i64::try_from(page.items.len())? + page.metadata.remaining_item_count.unwrap_or_default();
-        // A list by a field cannot tell how many remain.
-        let run = if page.metadata.continue_.is_some() && page.metadata.remaining_item_count.is_none() {
-            i64::try_from(pods.list_metadata(&ListParams { limit: None, ..params.clone() }).await?.items.len())?
-        } else {
-            run
-        };
+        let run = count::<Pod>(client, &params).await?;
         if run >= wanted {
             return Ok(());
         }
@@ -246,6 +242,14 @@ async fn until_all_run(client: &Client, size: Size) -> Result<()> {
     bail!(
         "the pods did not start within 20 min: look into the logs of kube-scheduler, kube-controller-manager and kwok"
     )
+}
+
+async fn count<K>(client: &Client, of: &ListParams) -> Result<i64>
+where
+    K: kube::Resource<DynamicType = ()> + Clone + std::fmt::Debug + serde::de::DeserializeOwned,
+{
+    let all: Api<K> = Api::all(client.clone());
+    Ok(i64::try_from(all.list_metadata(of).await?.items.len())?)
 }
 
 /// The definitions of our own kinds, as the operator's own program prints them.
