@@ -55,94 +55,96 @@ pub(super) async fn start(programs: &Path, folder: &Folder) -> Result<Plane> {
     fs::create_dir_all(folder.pki(""))?;
     identities(folder).await?;
     fs::write(folder.0.join("audit.yaml"), AUDIT)?;
-    let program = |name: &str| {
-        let file = programs.join(name);
-        if file.exists() {
-            Ok(file)
-        } else {
-            bail!("{} is not there: `cargo xtask cluster up` builds it", file.display())
-        }
-    };
-    let text = |path: PathBuf| path.display().to_string();
-    let etcd = Process::start(
-        "etcd",
-        &folder.log("etcd"),
-        command(
-            &program("etcd")?,
-            [
-                format!("--data-dir={}", text(folder.0.join("etcd"))),
-                format!("--listen-client-urls={ETCD}"),
-                format!("--advertise-client-urls={ETCD}"),
-                format!("--listen-peer-urls={ETCD_PEER}"),
-                format!("--initial-advertise-peer-urls={ETCD_PEER}"),
-                format!("--initial-cluster=default={ETCD_PEER}"),
-                "--unsafe-no-fsync".to_owned(),
-                "--log-level=warn".to_owned(),
-                "--quota-backend-bytes=8000000000".to_owned(),
-            ],
-        )
-        .env_remove("KUBECONFIG"),
-    )?;
-    let api_server = Process::start(
-        "kube-apiserver",
-        &folder.log("apiserver"),
-        command(
-            &program("kube-apiserver")?,
-            [
-                format!("--etcd-servers={ETCD}"),
-                "--bind-address=127.0.0.1".to_owned(),
-                "--advertise-address=127.0.0.1".to_owned(),
-                format!("--secure-port={API_PORT}"),
-                "--service-cluster-ip-range=10.98.0.0/16".to_owned(),
-                "--authorization-mode=Node,RBAC".to_owned(),
-                "--endpoint-reconciler-type=none".to_owned(),
-                format!("--client-ca-file={}", text(folder.pki("ca.crt"))),
-                format!("--tls-cert-file={}", text(folder.pki("apiserver.crt"))),
-                format!("--tls-private-key-file={}", text(folder.pki("apiserver.key"))),
-                format!("--kubelet-client-certificate={}", text(folder.pki("admin.crt"))),
-                format!("--kubelet-client-key={}", text(folder.pki("admin.key"))),
-                "--kubelet-preferred-address-types=InternalIP".to_owned(),
-                "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-                format!("--service-account-key-file={}", text(folder.pki("sa.pub"))),
-                format!("--service-account-signing-key-file={}", text(folder.pki("sa.key"))),
-                format!("--audit-policy-file={}", text(folder.0.join("audit.yaml"))),
-                format!("--audit-log-path={}", text(folder.audit())),
-                "--max-requests-inflight=1000".to_owned(),
-                "--max-mutating-requests-inflight=500".to_owned(),
-            ],
-        )
-        .env_remove("KUBECONFIG"),
-    )?;
+    let etcd = etcd(programs, folder)?;
+    let api_server = api_server(programs, folder)?;
     until_ready(folder).await?;
-    // Ten thousand pods are made by these two at their own pace else, in a quarter of an hour.
-    let hurry =
-        ["--kube-api-qps=1000".to_owned(), "--kube-api-burst=2000".to_owned(), "--leader-elect=false".to_owned()];
-    let own = |name: &str, port: u16| {
-        [
-            "--bind-address=127.0.0.1".to_owned(),
-            format!("--kubeconfig={}", text(folder.0.join(format!("{name}.kubeconfig")))),
-            format!("--secure-port={port}"),
-        ]
-    };
-    let controllers = Process::start(
-        "kube-controller-manager",
-        &folder.log("kcm"),
-        command(&program("kube-controller-manager")?, hurry.iter().chain(&own("kcm", 17_257)))
-            // The bench binds claims itself: there is nobody here who makes volumes.
-            .args([
-                "--controllers=*,-persistentvolume-binder-controller",
-                "--concurrent-statefulset-syncs=10",
-                "--use-service-account-credentials=true",
-            ])
-            .arg(format!("--root-ca-file={}", text(folder.pki("ca.crt"))))
-            .arg(format!("--service-account-private-key-file={}", text(folder.pki("sa.key")))),
-    )?;
-    let scheduler = Process::start(
-        "kube-scheduler",
-        &folder.log("scheduler"),
-        &mut command(&program("kube-scheduler")?, hurry.iter().chain(&own("scheduler", 17_259))),
-    )?;
-    Ok(Plane { _scheduler: scheduler, _controllers: controllers, _api_server: api_server, _etcd: etcd })
+    Ok(Plane {
+        _scheduler: client_of_it("kube-scheduler", 17_259, programs, folder, &[])?,
+        _controllers: controllers(programs, folder)?,
+        _api_server: api_server,
+        _etcd: etcd,
+    })
+}
+
+fn program(programs: &Path, name: &str) -> Result<PathBuf> {
+    let file = programs.join(name);
+    if !file.exists() {
+        bail!("{} is not there (`cargo xtask cluster up` builds it)", file.display());
+    }
+    Ok(file)
+}
+
+fn run(name: &str, programs: &Path, folder: &Folder, flags: &[String]) -> Result<Process> {
+    Process::start(name, &folder.log(name), &mut command(&program(programs, name)?, flags))
+}
+
+fn etcd(programs: &Path, folder: &Folder) -> Result<Process> {
+    let data = folder.0.join("etcd").display().to_string();
+    let flags = [
+        format!("--data-dir={data}"),
+        format!("--listen-client-urls={ETCD}"),
+        format!("--advertise-client-urls={ETCD}"),
+        format!("--listen-peer-urls={ETCD_PEER}"),
+        format!("--initial-advertise-peer-urls={ETCD_PEER}"),
+        format!("--initial-cluster=default={ETCD_PEER}"),
+        "--unsafe-no-fsync".to_owned(),
+        "--log-level=warn".to_owned(),
+        "--quota-backend-bytes=8000000000".to_owned(),
+    ];
+    run("etcd", programs, folder, &flags)
+}
+
+fn api_server(programs: &Path, folder: &Folder) -> Result<Process> {
+    let pki = |flag: &str, file: &str| format!("--{flag}={}", folder.pki(file).display());
+    let flags = [
+        format!("--etcd-servers={ETCD}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        "--advertise-address=127.0.0.1".to_owned(),
+        format!("--secure-port={API_PORT}"),
+        "--service-cluster-ip-range=10.98.0.0/16".to_owned(),
+        "--authorization-mode=Node,RBAC".to_owned(),
+        "--endpoint-reconciler-type=none".to_owned(),
+        pki("client-ca-file", "ca.crt"),
+        pki("tls-cert-file", "apiserver.crt"),
+        pki("tls-private-key-file", "apiserver.key"),
+        pki("kubelet-client-certificate", "admin.crt"),
+        pki("kubelet-client-key", "admin.key"),
+        "--kubelet-preferred-address-types=InternalIP".to_owned(),
+        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+        pki("service-account-key-file", "sa.pub"),
+        pki("service-account-signing-key-file", "sa.key"),
+        format!("--audit-policy-file={}", folder.0.join("audit.yaml").display()),
+        format!("--audit-log-path={}", folder.audit().display()),
+        "--max-requests-inflight=1000".to_owned(),
+        "--max-mutating-requests-inflight=500".to_owned(),
+    ];
+    run("kube-apiserver", programs, folder, &flags)
+}
+
+fn controllers(programs: &Path, folder: &Folder) -> Result<Process> {
+    let flags = [
+        // The bench binds claims itself: there is nobody here who makes volumes.
+        "--controllers=*,-persistentvolume-binder-controller".to_owned(),
+        "--concurrent-statefulset-syncs=10".to_owned(),
+        "--use-service-account-credentials=true".to_owned(),
+        format!("--root-ca-file={}", folder.pki("ca.crt").display()),
+        format!("--service-account-private-key-file={}", folder.pki("sa.key").display()),
+    ];
+    client_of_it("kube-controller-manager", 17_257, programs, folder, &flags)
+}
+
+/// One of the two that make ten thousand pods: at their own pace they take a quarter of an hour.
+fn client_of_it(name: &str, port: u16, programs: &Path, folder: &Folder, more: &[String]) -> Result<Process> {
+    let mut flags = vec![
+        format!("--kubeconfig={}", folder.0.join(format!("{name}.kubeconfig")).display()),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--secure-port={port}"),
+        "--leader-elect=false".to_owned(),
+        "--kube-api-qps=1000".to_owned(),
+        "--kube-api-burst=2000".to_owned(),
+    ];
+    flags.extend_from_slice(more);
+    run(name, programs, folder, &flags)
 }
 
 async fn until_ready(folder: &Folder) -> Result<()> {
@@ -154,7 +156,7 @@ async fn until_ready(folder: &Folder) -> Result<()> {
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    bail!("the API server is not ready after a minute: {} tells why", folder.log("apiserver").display())
+    bail!("the API server is not ready after a minute: {} tells why", folder.log("kube-apiserver").display())
 }
 
 const AUDIT: &str = "apiVersion: audit.k8s.io/v1
@@ -179,8 +181,8 @@ signed() {
 }
 signed apiserver /CN=kube-apiserver subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc
 signed admin /O=system:masters/CN=admin
-signed kcm /CN=system:kube-controller-manager
-signed scheduler /CN=system:kube-scheduler
+signed kube-controller-manager /CN=system:kube-controller-manager
+signed kube-scheduler /CN=system:kube-scheduler
 openssl genrsa -out sa.key 2048
 openssl rsa -in sa.key -pubout -out sa.pub
 "#;
@@ -188,7 +190,7 @@ openssl rsa -in sa.key -pubout -out sa.pub
     if !made.status.success() {
         bail!("openssl made no certificates: {}", String::from_utf8_lossy(&made.stderr));
     }
-    for name in ["admin", "kcm", "scheduler"] {
+    for name in ["admin", "kube-controller-manager", "kube-scheduler"] {
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "bench",
             "clusters": [{"name": "bench", "cluster": {"server": format!("https://127.0.0.1:{API_PORT}"), "certificate-authority": folder.pki("ca.crt")}}],
