@@ -35,6 +35,12 @@ use self::{
 };
 pub(crate) use self::{machine::obstacle, plan::NODE};
 
+/// The servers of a control plane, built if they are not there: by name, where each lies.
+pub(crate) fn servers() -> Result<impl Fn(&str) -> PathBuf> {
+    let programs = Programs::ensure(Minor::V34, BackOff::Stock, &Progress::begin())?;
+    Ok(move |name: &str| PathBuf::from(programs.path(name)))
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Build what is missing and start the cluster, or mend it

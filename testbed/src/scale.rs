@@ -58,9 +58,6 @@ pub(crate) struct Options {
     /// Where everything of the bench lies
     #[arg(long, value_name = "DIR", default_value = "target/testbed/scale")]
     folder: PathBuf,
-    /// The folder of etcd and the Kubernetes servers, as `cargo xtask cluster up` builds them
-    #[arg(long, value_name = "DIR", env = "LOOPBREAKER_TESTBED_CACHE", default_value = "target/testbed/bin")]
-    programs: PathBuf,
     /// Use the control plane that runs in the folder already
     #[arg(long)]
     attach: bool,
@@ -88,7 +85,7 @@ async fn bench(options: &Options) -> Result<()> {
     })?;
     std::fs::create_dir_all(&options.folder)?;
     let there = plane::Folder(options.folder.canonicalize()?);
-    let _plane = if options.attach { None } else { Some(plane::start(&options.programs, &there).await?) };
+    let _plane = if options.attach { None } else { Some(plane::start(&there).await?) };
     said(begun, "the API server answers");
     let folder = there.0.join("bench");
     std::fs::create_dir_all(&folder)?;

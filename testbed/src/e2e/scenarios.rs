@@ -18,5 +18,6 @@ pub(crate) fn all() -> Vec<Scenario> {
 /// Those that `cargo xtask test` runs.
 pub(crate) const CI: &[&str] = &["flipped-table-byte", "bad-config", "rollout"];
 
-/// Those that disturb the whole cluster, so that no other may run beside them. They run after all others; the last one reads what the others have asked for.
+/// Those that disturb the whole cluster, so that no other may run beside them. They run after all others; the last one reads
+/// what the others have asked for.
 pub(crate) const ALONE: &[&str] = &["api-server-restarted", "rights-used"];

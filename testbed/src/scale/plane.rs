@@ -1,11 +1,7 @@
 //! A control plane of its own: etcd, the API server, the controllers and the scheduler, on this machine's own address only, and
 //! gone with the bench. No kubelet: machines are kwok's.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use kube::Client;
@@ -13,6 +9,7 @@ use serde_json::json;
 use tokio::process::Command;
 
 use super::process::{Process, command};
+use crate::cluster;
 
 const API_PORT: u16 = 17_443;
 const ETCD: &str = "http://127.0.0.1:14379";
@@ -48,7 +45,8 @@ impl Folder {
 }
 
 /// Starts it anew, on empty data.
-pub(super) async fn start(programs: &Path, folder: &Folder) -> Result<Plane> {
+pub(super) async fn start(folder: &Folder) -> Result<Plane> {
+    let programs = &cluster::servers()?;
     if folder.0.exists() {
         fs::remove_dir_all(&folder.0).with_context(|| format!("empty {}", folder.0.display()))?;
     }
@@ -66,19 +64,11 @@ pub(super) async fn start(programs: &Path, folder: &Folder) -> Result<Plane> {
     })
 }
 
-fn program(programs: &Path, name: &str) -> Result<PathBuf> {
-    let file = programs.join(name);
-    if !file.exists() {
-        bail!("{} is not there (`cargo xtask cluster up` builds it)", file.display());
-    }
-    Ok(file)
+fn run(name: &str, programs: &impl Fn(&str) -> PathBuf, folder: &Folder, flags: &[String]) -> Result<Process> {
+    Process::start(name, &folder.log(name), &mut command(&programs(name), flags))
 }
 
-fn run(name: &str, programs: &Path, folder: &Folder, flags: &[String]) -> Result<Process> {
-    Process::start(name, &folder.log(name), &mut command(&program(programs, name)?, flags))
-}
-
-fn etcd(programs: &Path, folder: &Folder) -> Result<Process> {
+fn etcd(programs: &impl Fn(&str) -> PathBuf, folder: &Folder) -> Result<Process> {
     let data = folder.0.join("etcd").display().to_string();
     let flags = [
         format!("--data-dir={data}"),
@@ -94,7 +84,7 @@ fn etcd(programs: &Path, folder: &Folder) -> Result<Process> {
     run("etcd", programs, folder, &flags)
 }
 
-fn api_server(programs: &Path, folder: &Folder) -> Result<Process> {
+fn api_server(programs: &impl Fn(&str) -> PathBuf, folder: &Folder) -> Result<Process> {
     let pki = |flag: &str, file: &str| format!("--{flag}={}", folder.pki(file).display());
     let flags = [
         format!("--etcd-servers={ETCD}"),
@@ -121,7 +111,7 @@ fn api_server(programs: &Path, folder: &Folder) -> Result<Process> {
     run("kube-apiserver", programs, folder, &flags)
 }
 
-fn controllers(programs: &Path, folder: &Folder) -> Result<Process> {
+fn controllers(programs: &impl Fn(&str) -> PathBuf, folder: &Folder) -> Result<Process> {
     let flags = [
         // The bench binds claims itself: there is nobody here who makes volumes.
         "--controllers=*,-persistentvolume-binder-controller".to_owned(),
@@ -134,7 +124,13 @@ fn controllers(programs: &Path, folder: &Folder) -> Result<Process> {
 }
 
 /// One of the two that make ten thousand pods: at their own pace they take a quarter of an hour.
-fn client_of_it(name: &str, port: u16, programs: &Path, folder: &Folder, more: &[String]) -> Result<Process> {
+fn client_of_it(
+    name: &str,
+    port: u16,
+    programs: &impl Fn(&str) -> PathBuf,
+    folder: &Folder,
+    more: &[String],
+) -> Result<Process> {
     let mut flags = vec![
         format!("--kubeconfig={}", folder.0.join(format!("{name}.kubeconfig")).display()),
         "--bind-address=127.0.0.1".to_owned(),
