@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::ground::{Ground, SOON};
 
 /// An image with a shell that the cluster has.
-pub(super) const SHELL: &str = "localhost/bb:1";
+pub(super) const SHELL: &str = "localhost/busybox:1";
 
 /// One container that runs a script.
 pub(super) fn container(script: &str) -> Value {
