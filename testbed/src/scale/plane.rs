@@ -113,8 +113,10 @@ fn api_server(programs: &impl Fn(&str) -> PathBuf, folder: &Folder) -> Result<Pr
 
 fn controllers(programs: &impl Fn(&str) -> PathBuf, folder: &Folder) -> Result<Process> {
     let flags = [
-        // The bench binds claims itself: there is nobody here who makes volumes.
-        "--controllers=*,-persistentvolume-binder-controller".to_owned(),
+        // The bench binds claims itself, for there is nobody here who makes volumes; and no machine of kwok's is to be given up
+        // because this one is busy.
+        "--controllers=*,-persistentvolume-binder-controller,-node-lifecycle-controller,-taint-eviction-controller"
+            .to_owned(),
         "--concurrent-statefulset-syncs=10".to_owned(),
         "--use-service-account-credentials=true".to_owned(),
         format!("--root-ca-file={}", folder.pki("ca.crt").display()),
