@@ -18,10 +18,12 @@ pub(crate) const USED: Scenario = Scenario {
     run: |bed| Box::pin(run(bed)),
 };
 
-/// Rights that a run may well do without, and when they are needed.
+/// Rights that a run may well do without, or that its audit log does not show, and when they are needed.
 const SELDOM: &[(&str, &str, &str, &str)] = &[
     ("cosmos.strange.love", "cosmosfullnodes", "get", "an incident of a replica that cosmos-operator made"),
     ("cosmos.strange.love", "cosmosfullnodes", "watch", "the kind is installed: before that its list is refused"),
+    ("", "events", "list", "at every look at the evidence; this audit log passes reads of Events over"),
+    ("coordination.k8s.io", "leases", "get", "every few seconds; this audit log passes reads of Leases over"),
     ("", "persistentvolumeclaims", "create", "a policy lets volumes be inspected on a snapshot"),
     ("", "persistentvolumeclaims", "delete", "a policy lets volumes be inspected on a snapshot"),
     ("snapshot.storage.k8s.io", "volumesnapshots", "create", "a policy lets volumes be inspected on a snapshot"),
