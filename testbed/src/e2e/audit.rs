@@ -100,7 +100,7 @@ pub(crate) fn nothing_but_our_own(log: &Path, account: &str, namespace: &str) ->
 
 fn is_own(write: &Write, namespace: &str) -> bool {
     let known = (write.group.as_str(), write.resource.as_str(), write.verb.as_str());
-    let ours = write.group != "batch" || write.name.is_empty() || write.name.starts_with("chain-");
+    let ours = write.group != "batch" || write.name.is_empty() || write.name.starts_with("lb-inspect-");
     let review = write.group == "authorization.k8s.io";
     OWN.contains(&known) && ours && (review || write.namespace == namespace)
 }
@@ -115,7 +115,7 @@ mod tests {
             .iter()
             .map(|(verb, user, group, resource)| {
                 format!(
-                    r#"{{"verb":"{verb}","user":{{"username":"{user}"}},"requestURI":"/x","objectRef":{{"apiGroup":"{group}","resource":"{resource}","namespace":"n","name":"chain-0"}}}}"#
+                    r#"{{"verb":"{verb}","user":{{"username":"{user}"}},"requestURI":"/x","objectRef":{{"apiGroup":"{group}","resource":"{resource}","namespace":"n","name":"lb-inspect-0"}}}}"#
                 ) + "\n"
             })
             .collect();

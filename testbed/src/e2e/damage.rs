@@ -7,16 +7,6 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// Flips one bit in the middle of the largest table.
-pub(crate) fn flip_in_largest_table(database: &Path) -> Result<PathBuf> {
-    let tables = with_ending(database, &["ldb", "sst"])?;
-    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
-    let table = tables.into_iter().max_by_key(size).context("the database has no table")?;
-    let middle = size(&table) / 2;
-    flip(&table, middle)?;
-    Ok(table)
-}
-
 /// Flips one bit in every table, at so many bytes from the beginning: whatever is read first meets one.
 pub(crate) fn flip_in_every_table(database: &Path, offset: u64) -> Result<()> {
     let tables = with_ending(database, &["ldb", "sst"])?;
@@ -26,8 +16,20 @@ pub(crate) fn flip_in_every_table(database: &Path, offset: u64) -> Result<()> {
     tables.iter().try_for_each(|table| flip(table, offset))
 }
 
+/// Flips one bit in every block of every table.
+pub(crate) fn flip_in_every_block(database: &Path) -> Result<()> {
+    for table in with_ending(database, &["ldb", "sst"])? {
+        let mut bytes = fs::read(&table)?;
+        for byte in bytes.iter_mut().skip(600).step_by(1024) {
+            *byte ^= 0x10;
+        }
+        fs::write(&table, bytes)?;
+    }
+    Ok(())
+}
+
 /// Flips one bit.
-pub(crate) fn flip(file: &Path, offset: u64) -> Result<()> {
+fn flip(file: &Path, offset: u64) -> Result<()> {
     let mut bytes = fs::read(file).with_context(|| format!("read {}", file.display()))?;
     let byte = bytes.get_mut(usize::try_from(offset)?).with_context(|| format!("{offset} is outside"))?;
     *byte ^= 0x10;

@@ -11,25 +11,24 @@ use kube::Client;
 
 use super::{
     node::{self, Program, Seed},
-    operator, stage,
+    operator,
 };
 use crate::{image, place};
 
 /// Builds what is missing and brings it into the cluster; `program` is a static `loopbreaker`, built if none is given.
 pub(super) async fn prepare(client: &Client, cluster: &Path, program: Option<&Path>) -> Result<()> {
     let begun = Instant::now();
-    let validator = tokio::task::spawn_blocking({
+    tokio::task::spawn_blocking({
         let (cluster, program) = (cluster.to_owned(), program.map(Path::to_owned));
         move || images(&cluster, program)
     })
     .await??;
-    stage::VALIDATOR.set(validator).ok();
     operator::install_kinds(client).await?;
     eprintln!("prepared in {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 
-fn images(cluster: &Path, program: Option<PathBuf>) -> Result<String> {
+fn images(cluster: &Path, program: Option<PathBuf>) -> Result<()> {
     let chain = Program::get()?;
     let seed = Seed::get(&chain)?;
     let program = match program {
@@ -41,7 +40,8 @@ fn images(cluster: &Path, program: Option<PathBuf>) -> Result<String> {
     for tar in [node::write_image(&chain, &seed)?, operator] {
         import(cluster, &tar)?;
     }
-    seed.validator_id()
+    node::prepared(chain, seed);
+    Ok(())
 }
 
 fn import(cluster: &Path, tar: &Path) -> Result<()> {

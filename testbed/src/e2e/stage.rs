@@ -1,6 +1,6 @@
 //! A chain that runs, watched by an operator that observes: where every scenario about the operator begins.
 
-use std::{sync::OnceLock, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use api::{Decision, Phase, Recovery};
@@ -17,8 +17,6 @@ use super::{
 
 /// Three crashes, a look at disk and siblings, and a verdict; on a busy machine.
 const VERDICT: Duration = Duration::from_secs(300);
-/// The validator's identity, known once the homes have been made.
-pub(super) static VALIDATOR: OnceLock<String> = OnceLock::new();
 
 /// Workload and operator of one scenario.
 pub(crate) struct Stage {
@@ -34,9 +32,8 @@ impl Stage {
     }
 
     pub(crate) async fn with_operators(bed: Bed, shape: &Shape, policy: &Value, operators: u32) -> Result<Self> {
-        let validator = VALIDATOR.get().context("the chain was not prepared")?;
         let (nodes, operator) =
-            futures::try_join!(Workload::open(&bed, shape, validator), Deployed::open(&bed, operators, policy))?;
+            futures::try_join!(Workload::open(&bed, shape), Deployed::open(&bed, operators, policy))?;
         Ok(Self { bed, nodes, operator })
     }
 
@@ -108,11 +105,16 @@ impl Stage {
 }
 
 /// Holds that a look-alike is not taken for damage: nothing may be restored, not even after a human's word.
+///
+/// Every node may sign as far as this version knows, which alone forbids a restore: it does not count here.
 pub(crate) fn must_hold(recovery: &Recovery) -> Result<()> {
-    match verdict(recovery)?.decision {
-        Decision::Hold => Ok(()),
-        other => bail!("the decision is {other:?}, and nothing of its data is damaged: {}", verdict(recovery)?.reason),
+    let verdict = verdict(recovery)?;
+    let accused = verdict.witnesses.iter().any(|witness| witness != "peers");
+    let forbidden = verdict.vetoes.iter().any(|veto| veto.name != "may_sign");
+    if verdict.decision != Decision::Hold || (accused && !forbidden) {
+        bail!("{:?}, witnesses {:?}: {}", verdict.decision, verdict.witnesses, verdict.reason);
     }
+    Ok(())
 }
 
 /// Holds that the verdict names this cause.
@@ -124,15 +126,27 @@ pub(crate) fn must_blame(recovery: &Recovery, cause: &str) -> Result<()> {
     Ok(())
 }
 
-/// Holds that a restore would be right.
-pub(crate) fn must_restore(recovery: &Recovery) -> Result<()> {
+/// Holds that the disk testifies to damage and that nothing forbids a restore but this: whether the node signs is not known.
+///
+/// This version of the operator never learns that a node signs nothing (P10), so it holds every one.
+pub(crate) fn must_testify(recovery: &Recovery, witnesses: &[&str]) -> Result<()> {
     let verdict = verdict(recovery)?;
-    if verdict.decision != Decision::Restore {
-        bail!("the decision is {:?}: {}", verdict.decision, verdict.reason);
+    let vetoes: Vec<&str> = verdict.vetoes.iter().map(|veto| veto.name.as_str()).collect();
+    if verdict.witnesses != witnesses || vetoes != ["may_sign"] {
+        bail!("witnesses {:?}, vetoes {vetoes:?}: {}", verdict.witnesses, verdict.reason);
     }
     Ok(())
 }
 
-pub(crate) fn verdict(recovery: &Recovery) -> Result<&api::VerdictReport> {
+/// Holds that this forbids a restore, whatever else does.
+pub(crate) fn must_forbid(recovery: &Recovery, veto: &str) -> Result<()> {
+    let verdict = verdict(recovery)?;
+    if !verdict.vetoes.iter().any(|each| each.name == veto) {
+        bail!("no veto {veto:?} among {:?}: {}", verdict.vetoes, verdict.reason);
+    }
+    Ok(())
+}
+
+fn verdict(recovery: &Recovery) -> Result<&api::VerdictReport> {
     recovery.status.as_ref().and_then(|status| status.verdict.as_ref()).context("a held record without a verdict")
 }

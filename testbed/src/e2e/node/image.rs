@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use super::{Program, Seed};
+use super::{Program, Seed, seed::OWNER};
 use crate::image::{Archive, Root};
 
 /// What it is called in the cluster.
@@ -18,7 +18,7 @@ pub(super) const SEED: &str = "/seed";
 
 /// Writes it, if it is not there yet.
 pub(crate) fn write(program: &Program, seed: &Seed) -> Result<PathBuf> {
-    let tar = program.folder.join("chain.tar");
+    let tar = seed.folder.with_extension("tar");
     if tar.exists() {
         return Ok(tar);
     }
@@ -41,11 +41,11 @@ pub(crate) fn write(program: &Program, seed: &Seed) -> Result<PathBuf> {
     }
     for file in files(&seed.folder)? {
         let below = file.strip_prefix(&seed.folder)?.display().to_string();
-        if !below.ends_with("seed.log") {
-            root = root.bytes(&format!("{SEED}/{below}"), fs::read(&file)?, 0o600);
+        if !below.ends_with("seed.log") && !below.starts_with(OWNER) {
+            root = root.bytes(&format!("{SEED}/{below}"), fs::read(&file)?, 0o644);
         }
     }
-    let fresh = program.folder.join("chain.tar.new");
+    let fresh = seed.folder.with_extension("tar.new");
     Archive::new(CHAIN, root).write_tar(&fresh)?;
     fs::rename(&fresh, &tar)?;
     Ok(tar)

@@ -22,7 +22,11 @@ const RESTARTS: u64 = 4;
 /// A validator that is slower than this does not run.
 const LIMIT: Duration = Duration::from_secs(240);
 /// The chain's name.
-const CHAIN: &str = "testbed-1";
+pub(super) const CHAIN: &str = "testbed-1";
+/// The folder with the key of whoever owns the chain's money; it goes into no image.
+pub(super) const OWNER: &str = "owner";
+/// Another way of making homes has another number, so that those in the cache are not taken for it.
+const VERSION: u32 = 3;
 
 /// The engine of a node's databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +54,7 @@ pub(crate) struct Seed {
 impl Seed {
     /// Takes it from the cache, or makes it.
     pub(crate) fn get(program: &Program) -> Result<Self> {
-        let seed = Self { folder: program.folder.join("seed") };
+        let seed = Self { folder: program.folder.join(format!("seed-{VERSION}")) };
         if seed.folder.exists() {
             return Ok(seed);
         }
@@ -74,6 +78,7 @@ fn make(program: &Program, folder: &Path) -> Result<()> {
     let validator = folder.join("validator");
     fs::create_dir_all(&validator)?;
     program.say(&validator, &["init", "validator", "--chain-id", CHAIN])?;
+    hasten_votes(&validator)?;
     program.say(&validator, &["keys", "add", "owner", "--keyring-backend", "test"])?;
     let owner = program.say(&validator, &["keys", "show", "owner", "-a", "--keyring-backend", "test"])?;
     program.say(&validator, &["genesis", "add-genesis-account", owner.trim(), "1000000000000stake"])?;
@@ -104,8 +109,18 @@ fn make(program: &Program, folder: &Path) -> Result<()> {
         fs::remove_file(home.join("config/node_key.json"))?;
         fs::remove_file(home.join("config/priv_validator_key.json"))?;
     }
-    fs::remove_dir_all(validator.join("keyring-test"))?;
-    Ok(())
+    fs::create_dir_all(folder.join(OWNER))?;
+    Ok(fs::rename(validator.join("keyring-test"), folder.join(OWNER).join("keyring-test"))?)
+}
+
+/// Votes are over within seconds, so that an upgrade can be agreed on.
+fn hasten_votes(home: &Path) -> Result<()> {
+    let file = home.join("config/genesis.json");
+    let text = fs::read_to_string(&file)?;
+    let hasty = text
+        .replace(r#""voting_period": "172800s""#, r#""voting_period": "8s""#)
+        .replace(r#""expedited_voting_period": "86400s""#, r#""expedited_voting_period": "4s""#);
+    Ok(fs::write(file, hasty)?)
 }
 
 /// Lets all of them run until they have this height.

@@ -3,7 +3,11 @@
 //! Stopped by a signal first, the process can neither write nor end while its files are changed; it is killed then, so the
 //! next start is the first one that sees the change.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
@@ -40,13 +44,17 @@ impl Victim {
         kill_process(self.pid, Signal::STOP).context("stop the node's process")
     }
 
-    pub(crate) fn thaw(&self) -> Result<()> {
-        kill_process(self.pid, Signal::CONT).context("continue the node's process")
-    }
-
     /// Ends it without a last word.
     pub(crate) fn kill(&self) -> Result<()> {
         kill_process(self.pid, Signal::KILL).context("kill the node's process")
+    }
+
+    /// A program of this machine in the network of its pod.
+    pub(crate) fn in_its_network(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.pid.as_raw_nonzero().to_string(), "--net", program]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
     }
 
     /// Changes its files between two starts.

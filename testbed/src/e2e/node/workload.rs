@@ -14,7 +14,7 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{CHAIN, Engine, Victim, image::SEED, rpc};
+use super::{CHAIN, Chain, Engine, Victim, image::SEED, rpc};
 use crate::{e2e::Bed, image::OPERATOR};
 
 /// The StatefulSet's name; its pods are `chain-0`, `chain-1` and so on.
@@ -49,7 +49,8 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Makes it and waits until every node's height rises.
-    pub(crate) async fn open(bed: &Bed, shape: &Shape, validator_id: &str) -> Result<Self> {
+    pub(crate) async fn open(bed: &Bed, shape: &Shape) -> Result<Self> {
+        let validator_id = Chain::get()?.seed.validator_id()?;
         let workload = Self { bed: bed.clone(), replicas: shape.replicas };
         create::<Pod>(bed, validator()).await?;
         let address = workload.address_of("validator").await?;
@@ -86,6 +87,11 @@ impl Workload {
         self.bed.until(&what, LIMIT, async || Ok(self.height(pod).await.filter(|height| *height > before))).await
     }
 
+    pub(crate) async fn until_reaches(&self, pod: &str, height: u64) -> Result<()> {
+        let reached = async || Ok(self.height(pod).await.filter(|now| *now >= height).map(drop));
+        self.bed.until(&format!("{pod} reaches height {height}"), LIMIT, reached).await
+    }
+
     pub(crate) async fn until_all_rise(&self) -> Result<()> {
         for pod in self.pods() {
             self.until_rises(&pod).await?;
@@ -103,7 +109,7 @@ impl Workload {
         rpc::height(address, rpc::PORT).await.ok()
     }
 
-    async fn address_of(&self, pod: &str) -> Result<IpAddr> {
+    pub(crate) async fn address_of(&self, pod: &str) -> Result<IpAddr> {
         let address = self
             .bed
             .until(&format!("{pod} has an address"), LIMIT, async || {
@@ -156,11 +162,16 @@ where
 
 /// Fills an empty home from the image.
 fn fill(home: &str) -> Value {
-    let command = format!("[ -e /chain/config ] || cp -a {SEED}/{home}/. /chain/");
+    let command = format!("[ -e /chain/config ] || cp -r {SEED}/{home}/. /chain/");
     json!({
         "name": "home", "image": CHAIN, "command": ["/bin/sh", "-c", command],
         "volumeMounts": [{ "name": "home", "mountPath": "/chain" }],
     })
+}
+
+/// Not root: inspectors run as the node's user, without the power to read what is another's.
+fn as_a_user() -> Value {
+    json!({ "runAsUser": 1025, "runAsGroup": 1025, "fsGroup": 1025, "fsGroupChangePolicy": "OnRootMismatch" })
 }
 
 fn validator() -> Value {
@@ -168,9 +179,11 @@ fn validator() -> Value {
         "metadata": { "name": "validator", "labels": { "app": "validator" } },
         "spec": {
             "terminationGracePeriodSeconds": 5, "automountServiceAccountToken": false, "enableServiceLinks": false,
+            "securityContext": as_a_user(),
             "initContainers": [fill("validator")],
             "containers": [{
                 "name": "node", "image": CHAIN, "command": ["wasmd"], "args": ["start", "--home", "/chain", "--rpc.laddr", "tcp://0.0.0.0:26657"],
+                "resources": { "requests": { "cpu": "50m" } },
                 "volumeMounts": [{ "name": "home", "mountPath": "/chain" }],
             }],
             "volumes": [{ "name": "home", "emptyDir": {} }],
@@ -188,6 +201,7 @@ fn stateful_set(shape: &Shape) -> Value {
             { "name": "LOOPBREAKER_POD_UID", "valueFrom": { "fieldRef": { "fieldPath": "metadata.uid" } } },
         ],
         "ports": [{ "name": "rpc", "containerPort": rpc::PORT }],
+        "resources": { "requests": { "cpu": "50m" } },
         "readinessProbe": { "tcpSocket": { "port": "rpc" }, "periodSeconds": 2 },
         "volumeMounts": [{ "name": "home", "mountPath": "/chain" }],
     });
@@ -220,7 +234,7 @@ fn stateful_set(shape: &Shape) -> Value {
                 "metadata": { "labels": labels },
                 "spec": {
                     "terminationGracePeriodSeconds": 10, "automountServiceAccountToken": false,
-                    "enableServiceLinks": false, "initContainers": begin, "containers": [node], "volumes": volumes,
+                    "enableServiceLinks": false, "securityContext": as_a_user(), "initContainers": begin, "containers": [node], "volumes": volumes,
                 },
             },
             "volumeClaimTemplates": [{

@@ -10,7 +10,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams},
+    api::{ListParams, Patch, PatchParams},
     config::Kubeconfig,
 };
 use serde_json::{Value, json};
@@ -89,14 +89,6 @@ impl Deployed {
         let ours = ListParams::default().labels(&format!("app.kubernetes.io/name={NAME}"));
         Ok(self.bed.api::<Pod>().list(&ours).await?.items)
     }
-
-    /// Kills each of its pods without a last word; the Deployment makes new ones.
-    pub(crate) async fn kill(&self) -> Result<()> {
-        for pod in self.pods().await? {
-            self.bed.api::<Pod>().delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await?;
-        }
-        Ok(())
-    }
 }
 
 /// Takes away what the namespace does not take with it.
@@ -152,6 +144,7 @@ fn deployment(namespace: &str, replicas: u32, server: &(String, String)) -> Valu
                             { "name": "KUBERNETES_SERVICE_HOST", "value": server.0 },
                             { "name": "KUBERNETES_SERVICE_PORT", "value": server.1 },
                         ],
+                        "resources": { "requests": { "cpu": "50m" } },
                         "ports": [{ "name": "http", "containerPort": 8080 }],
                         "readinessProbe": { "httpGet": { "path": "/readyz", "port": "http" }, "periodSeconds": 2 },
                         "livenessProbe": { "httpGet": { "path": "/livez", "port": "http" }, "periodSeconds": 10 },

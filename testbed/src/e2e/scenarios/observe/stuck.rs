@@ -1,0 +1,39 @@
+//! A node whose process stays up while its height stands still and the others rise.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use api::IncidentKind;
+
+use super::sound;
+use crate::e2e::{
+    Bed, Family, Scenario, damage,
+    node::Chain,
+    stage::must_hold,
+};
+
+pub(crate) const STUCK_NODE: Scenario = Scenario {
+    name: "stuck-node",
+    shows: "a block that needs damaged data halts the consensus of one node, whose process stays up",
+    family: Family::Observe,
+    run: |bed| Box::pin(stuck(bed)),
+};
+
+async fn stuck(bed: Bed) -> Result<()> {
+    let stage = sound(bed).await?;
+    // A process that has just started has none of its tables in memory.
+    let victim = stage.nodes.process("chain-1").await?;
+    victim.kill()?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    stage.nodes.until_rises("chain-1").await?;
+    let victim = stage.nodes.process("chain-1").await?;
+    damage::flip_in_every_block(&victim.path("/chain/data/application.db"))?;
+    let validator = stage.nodes.address_of("validator").await?;
+    tokio::task::spawn_blocking(move || Chain::get()?.move_a_coin(validator)).await??;
+    let recovery = stage.held("chain-1").await?;
+    if recovery.spec.incident.kind != IncidentKind::Stuck {
+        bail!("the incident is {:?}", recovery.spec.incident.kind);
+    }
+    must_hold(&recovery)?;
+    stage.proves("stuck-node", &recovery).await
+}
