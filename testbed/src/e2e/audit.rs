@@ -9,7 +9,7 @@ use serde::Deserialize;
 const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
 /// All that the operator may write while it observes: group, resource with subresource, verb.
-const OWN: [(&str, &str, &str); 10] = [
+const OWN: [(&str, &str, &str); 14] = [
     ("loopbreaker.dev", "recoveries", "create"),
     ("loopbreaker.dev", "recoveries/status", "update"),
     ("loopbreaker.dev", "recoverypolicies/status", "update"),
@@ -18,6 +18,10 @@ const OWN: [(&str, &str, &str); 10] = [
     ("coordination.k8s.io", "leases", "update"),
     ("batch", "jobs", "create"),
     ("batch", "jobs", "delete"),
+    ("snapshot.storage.k8s.io", "volumesnapshots", "create"),
+    ("snapshot.storage.k8s.io", "volumesnapshots", "delete"),
+    ("", "persistentvolumeclaims", "create"),
+    ("", "persistentvolumeclaims", "delete"),
     // A question about rights, which the API server calls a creation.
     ("authorization.k8s.io", "selfsubjectaccessreviews", "create"),
     ("authorization.k8s.io", "selfsubjectrulesreviews", "create"),
@@ -100,7 +104,8 @@ pub(crate) fn nothing_but_our_own(log: &Path, account: &str, namespace: &str) ->
 
 fn is_own(write: &Write, namespace: &str) -> bool {
     let known = (write.group.as_str(), write.resource.as_str(), write.verb.as_str());
-    let ours = write.group != "batch" || write.name.is_empty() || write.name.starts_with("lb-inspect-");
+    let for_inspection = ["jobs", "volumesnapshots", "persistentvolumeclaims"].contains(&write.resource.as_str());
+    let ours = !for_inspection || write.name.is_empty() || write.name.starts_with("lb-inspect-");
     let review = write.group == "authorization.k8s.io";
     OWN.contains(&known) && ours && (review || write.namespace == namespace)
 }

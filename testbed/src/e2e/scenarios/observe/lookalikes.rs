@@ -8,8 +8,8 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use kube::Api;
+use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod};
+use kube::{Api, api::DeleteParams};
 use serde_json::json;
 
 use super::sound;
@@ -57,9 +57,10 @@ async fn verdict(stage: &Stage, name: &str, cause: &str) -> Result<()> {
 
 async fn bad_config(bed: Bed) -> Result<()> {
     let stage = sound(bed).await?;
-    stage.nodes.process("chain-1").await?.between_starts(|victim| {
-        Ok(fs::write(victim.path("/chain/config/config.toml"), "db_backend = \"goleveldb\nproxy_app =")?)
-    })?;
+    let file = stage.nodes.process("chain-1").await?.path("/chain/config/config.toml");
+    // It is read at the next start only, which is that of a new pod.
+    fs::write(file, "db_backend = \"goleveldb\nproxy_app =")?;
+    stage.bed.api::<Pod>().delete("chain-1", &DeleteParams::default()).await?;
     verdict(&stage, "bad-config", "config_error").await
 }
 
@@ -79,7 +80,7 @@ async fn disk_full(bed: Bed) -> Result<()> {
         .await?;
     let volume = Api::<PersistentVolume>::all(bed.client.clone()).get(&volume).await?;
     let handle = volume.spec.and_then(|spec| spec.csi).context("no volume of a CSI driver")?.volume_handle;
-    let _small = Small::mount(&bed.folder.join("csi/vol").join(handle))?;
+    let _small = Small::mount(&bed.folder.join("disk/volumes").join(handle))?;
     let stage = sound(bed).await?;
     stage.nodes.process("chain-1").await?.between_starts(|victim| {
         let mut file = File::create(victim.path("/chain/filler"))?;
