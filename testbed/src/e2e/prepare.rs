@@ -2,25 +2,24 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::Command,
     time::Instant,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use kube::Client;
 
 use super::{
     node::{self, Program, Seed},
     operator,
 };
-use crate::{image, place};
+use crate::{cluster, image, place};
 
 /// Builds what is missing and brings it into the cluster; `program` is a static `loopbreaker`, built if none is given.
-pub(super) async fn prepare(client: &Client, cluster: &Path, program: Option<&Path>) -> Result<()> {
+pub(super) async fn prepare(client: &Client, folder: &Path, program: Option<&Path>) -> Result<()> {
     let begun = Instant::now();
     tokio::task::spawn_blocking({
-        let (cluster, program) = (cluster.to_owned(), program.map(Path::to_owned));
-        move || images(&cluster, program)
+        let (folder, program) = (folder.to_owned(), program.map(Path::to_owned));
+        move || images(&folder, program)
     })
     .await??;
     operator::install_kinds(client).await?;
@@ -28,7 +27,7 @@ pub(super) async fn prepare(client: &Client, cluster: &Path, program: Option<&Pa
     Ok(())
 }
 
-fn images(cluster: &Path, program: Option<PathBuf>) -> Result<()> {
+fn images(folder: &Path, program: Option<PathBuf>) -> Result<()> {
     let chain = Program::get()?;
     let seed = Seed::get(&chain)?;
     let program = match program {
@@ -38,23 +37,8 @@ fn images(cluster: &Path, program: Option<PathBuf>) -> Result<()> {
     let operator = place::cache().join("loopbreaker.tar");
     image::write_operator_tar(&program, &operator)?;
     for tar in [node::write_image(&chain, &seed)?, operator] {
-        import(cluster, &tar)?;
+        cluster::load(folder, &tar)?;
     }
     node::prepared(chain, seed);
-    Ok(())
-}
-
-fn import(cluster: &Path, tar: &Path) -> Result<()> {
-    let socket = cluster.join("containerd/containerd.sock");
-    let output = Command::new("ctr")
-        .arg("--address")
-        .arg(&socket)
-        .args(["--namespace", "k8s.io", "--connect-timeout", "5s", "image", "import"])
-        .arg(tar)
-        .output()
-        .context("start ctr")?;
-    if !output.status.success() {
-        bail!("import {}: {}", tar.display(), String::from_utf8_lossy(&output.stderr).trim());
-    }
     Ok(())
 }

@@ -81,6 +81,16 @@ impl Stage {
         golden::compare(name, &json!({ "spec": recovery.spec, "status": recovery.status, "events": events }))
     }
 
+    /// The same of what was seen and blamed alone: how old the evidence is when it is judged depends on the disturbance.
+    pub(crate) fn proves_evidence(&self, name: &str, recovery: &Recovery) -> Result<()> {
+        self.wrote_nothing_else()?;
+        let verdict = verdict(recovery)?;
+        let evidence = recovery.status.as_ref().and_then(|status| status.evidence.as_ref()).context("no evidence")?;
+        let (disk, peers) = (&evidence.disk, &evidence.peers);
+        let seen = json!({ "disk": disk, "peers": peers, "cause": verdict.cause, "witnesses": verdict.witnesses });
+        golden::compare(name, &json!({ "spec": recovery.spec, "seen": seen }))
+    }
+
     /// Holds that the operator's account wrote its own objects only (P1).
     pub(crate) fn wrote_nothing_else(&self) -> Result<()> {
         audit::nothing_but_our_own(&self.bed.folder.join("audit.log"), &self.operator.account(), &self.bed.namespace)

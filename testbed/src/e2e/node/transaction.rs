@@ -35,7 +35,8 @@ impl Chain {
         let node = format!("tcp://{node}:{}", rpc::PORT);
         let how = ["--from", "owner", "--keyring-backend", "test", "--chain-id", CHAIN, "--node", &node];
         let rest = ["--gas", "900000", "--yes", "--output", "json"];
-        let answer = self.program.say(&self.seed.folder.join(OWNER), &[&["tx"], words, &how[..], &rest[..]].concat())?;
+        let answer =
+            self.program.say(&self.seed.folder.join(OWNER), &[&["tx"], words, &how[..], &rest[..]].concat())?;
         let answer: Value = serde_json::from_str(&answer)?;
         match (answer["code"].as_u64(), answer["txhash"].as_str()) {
             (Some(0), Some(hash)) => Ok(hash.to_owned()),

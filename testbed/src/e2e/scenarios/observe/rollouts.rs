@@ -23,7 +23,9 @@ pub(crate) const OUT_OF_MEMORY: Scenario = Scenario {
     name: "out-of-memory",
     shows: "the new memory limit is too low, and the kernel kills every start: held",
     family: Family::Observe,
-    run: |bed| Box::pin(rolled_out(bed, "out-of-memory", "oom", json!({ "resources": { "limits": { "memory": "40Mi" } } }))),
+    run: |bed| {
+        Box::pin(rolled_out(bed, "out-of-memory", "oom", json!({ "resources": { "limits": { "memory": "40Mi" } } })))
+    },
 };
 
 async fn rolled_out(bed: Bed, name: &str, cause: &str, change: Value) -> Result<()> {

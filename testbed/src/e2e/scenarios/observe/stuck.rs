@@ -23,7 +23,8 @@ pub(crate) const STUCK_NODE: Scenario = Scenario {
 async fn stuck(bed: Bed) -> Result<()> {
     // What runs is not read in place, but on a snapshot.
     let classes = Api::<VolumeSnapshotClass>::all(bed.client.clone()).list(&ListParams::default()).await?;
-    let class = classes.into_iter().map(|class| class.name_any()).min_by_key(String::len).context("no snapshot class")?;
+    let class =
+        classes.into_iter().map(|class| class.name_any()).min_by_key(String::len).context("no snapshot class")?;
     let disk = json!({ "method": "Snapshot", "snapshotClassName": class, "deadline": "2m" });
     let policy = json!({ "evidence": { "peers": { "interval": "3s" }, "disk": disk } });
     let stage = Stage::open(bed, &Shape::plain(Engine::Goleveldb), &policy).await?;
