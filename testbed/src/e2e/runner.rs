@@ -18,7 +18,7 @@ use super::{
 };
 
 /// No scenario takes longer.
-const LIMIT: Duration = Duration::from_secs(900);
+const LIMIT: Duration = Duration::from_mins(15);
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Three crashes, a look at disk and siblings, and a verdict; on a busy machine.
-const VERDICT: Duration = Duration::from_secs(300);
+const VERDICT: Duration = Duration::from_mins(5);
 
 /// Workload and operator of one scenario.
 pub(crate) struct Stage {

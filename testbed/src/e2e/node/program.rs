@@ -1,6 +1,7 @@
 //! The chain's program: wasmd and the library that it loads, built once from the Go module in `testbed/chain`.
 
 use std::{
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -26,7 +27,10 @@ impl Program {
     pub(crate) fn get() -> Result<Self> {
         let module = place::repository().join("testbed/chain");
         let sum = fs::read(module.join("go.sum")).context("read testbed/chain/go.sum")?;
-        let key: String = Sha256::digest(&sum).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let mut key = String::new();
+        for byte in Sha256::digest(&sum).iter().take(6) {
+            write!(key, "{byte:02x}")?;
+        }
         let program = Self { folder: place::cache().join(format!("chain-{key}")) };
         if program.library().exists() {
             return Ok(program);

@@ -38,7 +38,8 @@ impl Chain {
         let answer =
             self.program.say(&self.seed.folder.join(OWNER), &[&["tx"], words, &how[..], &rest[..]].concat())?;
         let answer: Value = serde_json::from_str(&answer)?;
-        match (answer["code"].as_u64(), answer["txhash"].as_str()) {
+        let (code, hash) = (answer.get("code").and_then(Value::as_u64), answer.get("txhash").and_then(Value::as_str));
+        match (code, hash) {
             (Some(0), Some(hash)) => Ok(hash.to_owned()),
             _ => bail!("the chain refused {}: {answer}", words.join(" ")),
         }

@@ -20,7 +20,7 @@ use crate::{e2e::Bed, image::OPERATOR};
 /// The StatefulSet's name; its pods are `chain-0`, `chain-1` and so on.
 pub(crate) const NODES: &str = "chain";
 /// Until nodes have started, peered and risen; on a busy machine.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_mins(3);
 
 /// What is asked of a workload.
 #[derive(Debug, Clone)]

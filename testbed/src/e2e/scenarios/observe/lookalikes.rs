@@ -72,7 +72,7 @@ async fn disk_full(bed: Bed) -> Result<()> {
     create::<PersistentVolumeClaim>(&bed, claim).await?;
     let claims = bed.api::<PersistentVolumeClaim>();
     let volume = bed
-        .until("the claim is bound", Duration::from_secs(60), async || {
+        .until("the claim is bound", Duration::from_mins(1), async || {
             let claim = claims.get("home-chain-1").await?;
             let bound = claim.status.and_then(|status| status.phase).as_deref() == Some("Bound");
             Ok(claim.spec.and_then(|spec| spec.volume_name).filter(|_| bound))

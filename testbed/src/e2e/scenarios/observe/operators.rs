@@ -96,6 +96,6 @@ async fn api_server(bed: Bed) -> Result<()> {
     let folder = stage.bed.folder.clone();
     tokio::task::spawn_blocking(move || cluster::restart(&folder, "kube-apiserver")).await??;
     let answers = async || Ok(stage.bed.client.apiserver_version().await.ok().map(drop));
-    stage.bed.until("the API server answers again", Duration::from_secs(60), answers).await?;
+    stage.bed.until("the API server answers again", Duration::from_mins(1), answers).await?;
     end(&stage, "api-server-restarted").await
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::e2e::{
     Bed, Family, Scenario, damage,
     node::{Chain, Engine, Shape},
-    stage::{Stage, must_hold},
+    stage::{Stage, must_blame, must_testify},
 };
 
 pub(crate) const STUCK_NODE: Scenario = Scenario {
@@ -41,6 +41,7 @@ async fn stuck(bed: Bed) -> Result<()> {
     if recovery.spec.incident.kind != IncidentKind::Stuck {
         bail!("the incident is {:?}", recovery.spec.incident.kind);
     }
-    must_hold(&recovery)?;
+    must_blame(&recovery, "physical_corruption")?;
+    must_testify(&recovery, &["disk", "peers"])?;
     stage.proves("stuck-node", &recovery).await
 }
