@@ -3,12 +3,13 @@
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::DeleteParams;
+use serde_json::json;
 
 use super::sound;
 use crate::e2e::{
     Bed, Family, Scenario, damage,
-    node::Victim,
-    stage::{must_blame, must_forbid, must_hold},
+    node::{Engine, Shape, Victim},
+    stage::{Stage, must_blame, must_forbid, must_hold},
 };
 
 pub(crate) const TWO_VICTIMS: Scenario = Scenario {
@@ -49,7 +50,9 @@ async fn two(bed: Bed) -> Result<()> {
 }
 
 async fn halt(bed: Bed) -> Result<()> {
-    let stage = sound(bed).await?;
+    // Ten seconds without a block are a halt, fewer are not: the second question comes later than that.
+    let policy = json!({ "evidence": { "peers": { "interval": "12s" }, "disk": { "deadline": "2m" } } });
+    let stage = Stage::open(bed, &Shape::plain(Engine::Goleveldb), &policy).await?;
     stage.bed.api::<Pod>().delete("validator", &DeleteParams::default().grace_period(0)).await?;
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;
     // While no block comes, a damaged table may be read by nobody: the MANIFEST is, at every start.
