@@ -155,8 +155,10 @@ fn thaw(plan: &Plan) {
 
 /// The cluster's cgroups that exist, the deepest last.
 pub(crate) fn present(plan: &Plan) -> Vec<PathBuf> {
-    let tops = trees().unwrap_or_default().into_iter().map(|tree| tree.join(plan.name()));
-    tops.flat_map(|top| below(&top)).collect()
+    let mut tops = trees().unwrap_or_default();
+    // Beside trees of version 1 there may be one of version 2 without controllers; runc makes its cgroups in it as well.
+    tops.push(PathBuf::from(ROOT).join("unified"));
+    tops.iter().flat_map(|tree| below(&tree.join(plan.name()))).collect()
 }
 
 /// Removes the empty cgroups.

@@ -1,6 +1,11 @@
 //! Where volumes lie: an XFS in a file, whose copies share their blocks; a plain folder where that cannot be had.
 
-use std::{fs, process::Command};
+use std::{
+    fs,
+    process::Command,
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result};
 
@@ -8,6 +13,9 @@ use super::Plan;
 
 /// The file is sparse: it takes what is written.
 const BYTES: u64 = 20 << 30;
+
+/// How long an unmounted disk may take to be let go.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How copies of a volume are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,10 +93,14 @@ pub(crate) fn loops(plan: &Plan) -> Vec<String> {
     found
 }
 
-/// Lets go of the loop devices.
+/// Lets go of the loop devices, and waits until they are free: the kernel frees one some time after its unmounting.
 pub(crate) fn detach(plan: &Plan) {
-    for device in loops(plan) {
-        succeeds(Command::new("losetup").arg("--detach").arg(device));
+    let end = Instant::now() + PATIENCE;
+    while !loops(plan).is_empty() && Instant::now() < end {
+        for device in loops(plan) {
+            succeeds(Command::new("losetup").arg("--detach").arg(device));
+        }
+        sleep(Duration::from_millis(50));
     }
 }
 
