@@ -2,6 +2,7 @@
 
 mod audit;
 mod cluster;
+mod conformance;
 mod e2e;
 mod image;
 mod place;

@@ -30,6 +30,9 @@ pub(crate) struct Options {
     /// Run those that `cargo xtask test` runs
     #[arg(long, conflicts_with_all = ["names", "all"])]
     ci: bool,
+    /// Ask the cluster everything in `testbed/conformance` and keep its answers there
+    #[arg(long, conflicts_with_all = ["names", "all", "ci"])]
+    record: bool,
     /// Print the scenarios, one a line, and stop
     #[arg(long)]
     list: bool,
@@ -57,6 +60,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
         return Ok(());
     }
+    if options.record {
+        return tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(record(options));
+    }
     let chosen = chosen(options)?;
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run_all(options, &chosen))
 }
@@ -78,6 +84,13 @@ fn chosen(options: &Options) -> Result<Vec<Scenario>> {
         }
     }
     Ok(all.into_iter().filter(|each| options.names.iter().any(|name| each.name.starts_with(name.as_str()))).collect())
+}
+
+async fn record(options: &Options) -> Result<()> {
+    let namespace = format!("record-{}", std::process::id());
+    let bed = Bed::open(client(options).await?, options.cluster.clone(), namespace).await?;
+    let recorded = scenarios::record(&bed).await;
+    recorded.and(bed.close().await)
 }
 
 async fn run_all(options: &Options, chosen: &[Scenario]) -> Result<()> {

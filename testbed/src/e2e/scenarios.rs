@@ -1,8 +1,11 @@
 //! Every scenario there is.
 
+mod conformance;
 mod facts;
 mod observe;
 mod rights;
+
+pub(super) use conformance::record;
 
 use super::Scenario;
 
@@ -12,6 +15,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     all.extend(observe::ALL);
     all.extend(facts::all());
     all.push(rights::USED);
+    all.extend(conformance::ALL);
     all
 }
 
