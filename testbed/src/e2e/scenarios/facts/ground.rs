@@ -141,9 +141,8 @@ impl Ground {
         let now = DeleteParams::default().grace_period(0);
         self.bed.api::<Pod>().delete_collection(&now, &ListParams::default()).await?;
         for snapshot in self.snapshots().list(&ListParams::default()).await? {
-            self.snapshots()
-                .delete(snapshot.metadata.name.as_deref().unwrap_or_default(), &DeleteParams::default())
-                .await?;
+            let name = snapshot.metadata.name.as_deref().unwrap_or_default();
+            gone(self.snapshots().delete(name, &DeleteParams::default()).await)?;
         }
         self.unlock_claims().await?;
         self.empty::<PersistentVolumeClaim>().await?;

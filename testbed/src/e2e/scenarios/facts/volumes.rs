@@ -202,6 +202,8 @@ impl Ground {
         }
         self.volumes().create(&PostParams::default(), &second).await?;
         self.leaves_volume(&name);
+        // A claim that is made before the binder has seen it gets a blank volume.
+        self.becomes(&name, "Available").await?;
         Ok(name)
     }
 }
