@@ -37,7 +37,7 @@ pub(crate) struct Options {
     /// Pods of nodes
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pods: u32,
-    /// StatefulSets that they belong to
+    /// Stateful sets that they belong to
     #[arg(long, value_name = "N", default_value_t = 300)]
     workloads: u32,
     /// Namespaces, each with one policy

@@ -1,8 +1,11 @@
-#![expect(clippy::expect_used, reason = "a test")]
-
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
-use super::{Reach, files, files::MACHINE_EVENTS, install::parts, rights};
+use super::{
+    Reach, files,
+    files::MACHINE_EVENTS,
+    install::{Part, parts},
+    rights,
+};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -68,7 +71,7 @@ fn no_right_reaches_further_than_our_own_objects() {
 fn each_file_is_read_as_what_an_api_server_takes() {
     let of = |name: &str| {
         let file = files::files().into_iter().find(|file| file.name == name).expect("a file");
-        parts(&file.text).expect("objects").iter().map(|part| part.kind()).collect::<Vec<_>>().join(" ")
+        parts(&file.text).expect("objects").iter().map(Part::kind).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(of("account.yaml"), "ServiceAccount Role RoleBinding");
     assert_eq!(of("cluster-wide.yaml"), "ClusterRole ClusterRoleBinding");

@@ -1,4 +1,4 @@
-//! The nodes that are watched: machines played by kwok, StatefulSets with their claims, policies.
+//! The nodes that are watched: machines played by kwok, stateful sets with their claims, policies.
 
 use std::{path::Path, time::Duration};
 
@@ -185,7 +185,7 @@ fn stateful_set(size: Size, number: u32) -> Result<StatefulSet> {
     let quiet = json!({"requests": {"cpu": "10m", "memory": "64Mi"}});
     let env: Vec<_> =
         (0..12).map(|at| json!({"name": format!("SETTING_{at}"), "value": "a value of a usual length"})).collect();
-    let side = |name: &str| json!({"name": name, "image": "registry.example/operator:1", "resources": quiet, "volumeMounts": [mount]});
+    let beside = |name: &str| json!({"name": name, "image": "registry.example/operator:1", "resources": quiet, "volumeMounts": [mount]});
     let node = json!({
         "name": "node", "image": "registry.example/gaia:v25.1.0", "command": ["gaiad"],
         "args": ["start", "--home", "/home/operator/cosmos", "--rpc.laddr", "tcp://0.0.0.0:26657"],
@@ -200,8 +200,8 @@ fn stateful_set(size: Size, number: u32) -> Result<StatefulSet> {
             "serviceName": name, "replicas": size.replicas(number), "podManagementPolicy": "Parallel",
             "selector": {"matchLabels": {"app.kubernetes.io/name": name}},
             "template": {"metadata": {"labels": labels}, "spec": {
-                "containers": [node, side("healthcheck"), side("version-check-interval")],
-                "initContainers": [side("clean-init"), side("config-merge")],
+                "containers": [node, beside("healthcheck"), beside("version-check-interval")],
+                "initContainers": [beside("clean-init"), beside("config-merge")],
                 "securityContext": {"fsGroup": 1025, "runAsUser": 1025, "runAsGroup": 1025},
                 "volumes": [{"name": "tmp", "emptyDir": {}}],
                 "terminationGracePeriodSeconds": 30,

@@ -22,7 +22,7 @@ use super::chain::Chain;
 const DECIDES: u32 = 3;
 /// The kubelet's first pause and its last.
 const PAUSE_FIRST: Duration = Duration::from_secs(10);
-const PAUSE_LAST: Duration = Duration::from_secs(300);
+const PAUSE_LAST: Duration = Duration::from_mins(5);
 /// A damaged node lives so long.
 const LIVES: Duration = Duration::from_secs(3);
 /// From the end of a container until it is said to wait.

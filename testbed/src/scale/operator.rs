@@ -97,7 +97,7 @@ impl Operator {
     }
 
     async fn until(&self, what: &str, question: impl AsyncFn() -> bool) -> Result<Instant> {
-        let limit = Instant::now() + Duration::from_secs(120);
+        let limit = Instant::now() + Duration::from_mins(2);
         while !question().await {
             if Instant::now() > limit {
                 bail!("not within two minutes: the operator {what}; its log tells why");

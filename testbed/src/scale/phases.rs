@@ -116,7 +116,7 @@ impl Bench {
         }
         self.until_all_are_judged(&observer, &said).await?;
         told.stretches.push(self.stretch_ends("incidents open and are judged", &first, begins)?);
-        self.latencies(&victims, &observer, &mut told);
+        latencies(&victims, &observer, &mut told);
 
         said("at rest, the same replicas go on crashing");
         sleep(Duration::from_secs(5)).await;
@@ -190,7 +190,7 @@ impl Bench {
 
     async fn until_all_are_judged(&self, observer: &Observer, said: &impl Fn(&str)) -> Result<()> {
         let wanted = usize::try_from(self.looping)?;
-        let limit = Instant::now() + self.spread + Duration::from_secs(900);
+        let limit = Instant::now() + self.spread + Duration::from_mins(15);
         let mut before = 0;
         while observer.at_rest() < wanted {
             if Instant::now() > limit {
@@ -209,16 +209,6 @@ impl Bench {
         Ok(())
     }
 
-    fn latencies(&self, victims: &[Victim], observer: &Observer, told: &mut Told) {
-        let seen: Vec<_> = victims.iter().map(|victim| (victim, observer.of(&victim.namespace, &victim.pod))).collect();
-        told.incidents = observer.len();
-        told.early = seen.iter().filter(|(victim, seen)| victim.decided() > seen.opened).count();
-        let after = |from: Option<Instant>, to: Option<Instant>| Some(to?.saturating_duration_since(from?));
-        told.to_record = seen.iter().filter_map(|(victim, seen)| after(victim.decided(), seen.opened)).collect();
-        told.to_verdict = seen.iter().filter_map(|(_, seen)| after(seen.inspected, seen.judged)).collect();
-        told.record_to_verdict = seen.iter().filter_map(|(_, seen)| after(seen.opened, seen.judged)).collect();
-    }
-
     async fn hurry(&self, victims: &[Victim], operator: &Operator, told: &mut Told) -> Result<()> {
         let begins = self.stretch_begins(operator)?;
         let begun = Instant::now();
@@ -232,4 +222,14 @@ impl Bench {
         told.stretches.push(self.stretch_ends("an hour of crashes in a hurry", operator, begins)?);
         Ok(())
     }
+}
+
+fn latencies(victims: &[Victim], observer: &Observer, told: &mut Told) {
+    let seen: Vec<_> = victims.iter().map(|victim| (victim, observer.of(&victim.namespace, &victim.pod))).collect();
+    told.incidents = observer.len();
+    told.early = seen.iter().filter(|(victim, seen)| victim.decided() > seen.opened).count();
+    let after = |from: Option<Instant>, to: Option<Instant>| Some(to?.saturating_duration_since(from?));
+    told.to_record = seen.iter().filter_map(|(victim, seen)| after(victim.decided(), seen.opened)).collect();
+    told.to_verdict = seen.iter().filter_map(|(_, seen)| after(seen.inspected, seen.judged)).collect();
+    told.record_to_verdict = seen.iter().filter_map(|(_, seen)| after(seen.opened, seen.judged)).collect();
 }

@@ -15,7 +15,7 @@ pub(crate) const USED: Scenario = Scenario {
     name: "rights-used",
     shows: "the shipped roles give what the operators of this cluster asked for, and nothing that none of them used",
     family: Family::Fact,
-    run: |bed| Box::pin(run(bed)),
+    run: |bed| Box::pin(async move { check(&bed) }),
 };
 
 /// Rights that a run may well do without, or that its audit log does not show, and when they are needed.
@@ -30,7 +30,7 @@ const SELDOM: &[(&str, &str, &str, &str)] = &[
     ("snapshot.storage.k8s.io", "volumesnapshots", "delete", "a policy lets volumes be inspected on a snapshot"),
 ];
 
-async fn run(bed: Bed) -> Result<()> {
+fn check(bed: &Bed) -> Result<()> {
     let is_an_operator =
         |account: &str| account.starts_with("system:serviceaccount:") && account.ends_with(":loopbreaker");
     let requests = audit::read(&bed.folder.join("audit.log"), 0, is_an_operator)?;
