@@ -8,7 +8,10 @@ mod figures;
 mod machine;
 mod report;
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+};
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -27,6 +30,15 @@ use crate::{
 pub(crate) enum What {
     /// `loopbreaker inspect` beside goleveldb's and Pebble's own checks and `cat`; writes docs/measurements.md
     Inspect(Options),
+    /// The operator beside ten thousand pods on a control plane of its own; writes docs/performance.md
+    Scale(Scale),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Scale {
+    /// Options of the bench itself; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
+    options: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -43,8 +55,19 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(what: &What) -> ExitCode {
-    let What::Inspect(options) = what;
-    exit_status(&inspect(options))
+    exit_status(&match what {
+        What::Inspect(options) => inspect(options),
+        What::Scale(options) => scale(options),
+    })
+}
+
+/// The test bed does it, with the operator as it is shipped.
+fn scale(scale: &Scale) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut bench = Command::new(cargo);
+    bench.args(["run", "--locked", "--quiet", "-p", "testbed", "--", "bench-scale", "--loopbreaker"]);
+    bench.arg(peers::loopbreaker()?).args(&scale.options).current_dir(tidy::root());
+    peers::succeed(&mut bench)
 }
 
 /// The programs that take part.

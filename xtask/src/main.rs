@@ -6,6 +6,7 @@ mod fuzz;
 mod peers;
 mod session;
 mod test;
+mod testbed;
 mod tidy;
 mod tools;
 mod train;
@@ -35,6 +36,24 @@ enum Chore {
     Agreement(agreement::Options),
     /// Let the real engines start behind the guard on random damage, and see what is still known after; needs Go
     Guard(agreement::guarded::Options),
+    /// Start, stop or look at a real one-node cluster; needs root, Linux and Go
+    #[command(disable_help_flag = true)]
+    Cluster {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Make the operator's image without a container engine
+    #[command(disable_help_flag = true)]
+    Image {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Run scenarios on the cluster
+    #[command(disable_help_flag = true)]
+    E2e {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// Train the log model from its data; --report measures it leave-one-group-out
     Train(train::Options),
 }
@@ -44,6 +63,9 @@ fn main() -> ExitCode {
         Chore::Test(options) => test::run(&options),
         Chore::Agreement(options) => agreement::run(&options),
         Chore::Guard(options) => agreement::guarded::run(&options),
+        Chore::Cluster { words } => testbed::pass("cluster", &words),
+        Chore::Image { words } => testbed::pass("image", &words),
+        Chore::E2e { words } => testbed::pass("e2e", &words),
         Chore::Bench(what) => bench::run(&what),
         Chore::Train(options) => train::run(&options),
         Chore::Tidy => exit_status(&tidy::check()),

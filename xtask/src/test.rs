@@ -8,7 +8,7 @@ use clap::Args;
 use crate::{
     exit_status, fuzz,
     session::{Line, Session, succeed_within},
-    tidy, tools,
+    testbed, tidy, tools,
 };
 
 /// How long the advisory database may take to arrive.
@@ -22,6 +22,9 @@ pub(crate) struct Options {
     /// Leave the fuzz runs out
     #[arg(long, conflicts_with = "fuzz_seconds")]
     no_fuzz: bool,
+    /// Leave the scenarios on a real cluster out
+    #[arg(long)]
+    no_cluster: bool,
 }
 
 pub(crate) fn run(options: &Options) -> ExitCode {
@@ -48,6 +51,9 @@ fn steps(session: &mut Session, options: &Options) -> Result<()> {
     dependencies(session)?;
     if fuzz::exists() && !options.no_fuzz {
         fuzz::run(session, options.fuzz_seconds)?;
+    }
+    if !options.no_cluster {
+        testbed::scenarios(session)?;
     }
     Ok(())
 }

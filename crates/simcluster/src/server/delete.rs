@@ -29,10 +29,12 @@ impl Server {
             _ => {}
         }
         let grace = grace_of(&key.resource, write.call, &live);
+        let at_once = grace == 0 && object.items("/metadata/finalizers").is_empty();
         if write.call.is_dry_run() {
-            return Ok(Reply::Object(200, live));
+            let answer = if at_once { Arc::new(success(&key, live.uid())) } else { live };
+            return Ok(Reply::Object(200, answer));
         }
-        if grace == 0 && object.items("/metadata/finalizers").is_empty() {
+        if at_once {
             self.store.remove(write.now, &key);
             return Ok(Reply::Object(200, Arc::new(success(&key, live.uid()))));
         }
@@ -49,6 +51,8 @@ impl Server {
         let selector = super::read::selector_of(write.call)?;
         let kept = self.store.list(&write.kind.name, write.call.namespace.as_deref());
         let names: Vec<Key> = kept.filter(|(_, object)| selector.takes(object)).map(|(key, _)| key.clone()).collect();
+        let listed = names.iter().filter_map(|key| self.store.get(key).map(|object| Value::clone(object)));
+        let items: Vec<Value> = listed.collect();
         for key in names {
             let mut call = Call::delete(&key.resource, &key.namespace, &key.name);
             call.query.clone_from(&write.call.query);
@@ -57,7 +61,10 @@ impl Server {
         }
         Ok(Reply::Object(
             200,
-            Arc::new(json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})),
+            Arc::new(json!({
+                "apiVersion": write.kind.api_version(), "kind": format!("{}List", write.kind.kind),
+                "metadata": {"resourceVersion": self.store.version().to_string()}, "items": items,
+            })),
         ))
     }
 }
@@ -68,14 +75,17 @@ fn mark(object: &mut Value, ends: Timestamp, grace: i64) {
 }
 
 fn check_preconditions(call: &Call, live: &Value) -> Result<(), Refusal> {
-    for (field, name) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
+    for (field, name, happened) in
+        [("uid", "UID", "deleted and then recreated"), ("resourceVersion", "ResourceVersion", "modified")]
+    {
         let wanted = call.body.text(&format!("/preconditions/{field}"));
         let found = live.text(&format!("/metadata/{field}"));
         if !wanted.is_empty() && wanted != found {
             let why = format!(
-                "the {name} in the precondition ({wanted}) does not match the {name} in record ({found}). The object might have been deleted and then recreated"
+                "the {name} in the precondition ({wanted}) does not match the {name} in record ({found}). The object might have been {happened}"
             );
-            return Err(Refusal::conflict_because(&call.resource, live.name(), &why));
+            // Here the real one says the kind where it says the resource elsewhere.
+            return Err(Refusal::conflict_because(live.text("/kind"), live.name(), &why));
         }
     }
     Ok(())

@@ -24,6 +24,16 @@ pub(crate) struct Manager {
     pub(crate) subresource: String,
 }
 
+impl Manager {
+    /// As a conflict names it.
+    fn shown(&self, object: &Value) -> String {
+        match self.operation {
+            "Update" => format!("{:?} using {}", self.name, object.text("/apiVersion")),
+            _ => format!("{:?}", self.name),
+        }
+    }
+}
+
 type Owners = BTreeMap<Manager, BTreeSet<Path>>;
 
 /// Applies a configuration to an object; the object that results, with its new owners.
@@ -42,7 +52,7 @@ pub(crate) fn apply(
             continue;
         }
         let others = owners.iter().filter(|(other, paths)| *other != manager && paths.contains(path));
-        conflicts.extend(others.map(|(other, _)| (other.name.clone(), shown(path))));
+        conflicts.extend(others.map(|(other, _)| (other.shown(live), shown(path))));
     }
     if !conflicts.is_empty() && !force {
         return Err(Refusal::apply_conflict(&conflicts));

@@ -84,15 +84,20 @@ impl Refusal {
         let causes: Vec<Value> = fields
             .iter()
             .map(|(manager, field)| {
-                json!({"reason": "FieldManagerConflict", "message": format!("conflict with {manager:?}"), "field": field})
+                json!({"reason": "FieldManagerConflict", "message": format!("conflict with {manager}"), "field": field})
             })
             .collect();
         let listing: Vec<String> =
-            fields.iter().map(|(manager, field)| format!("conflict with {manager:?}: {field}")).collect();
+            fields.iter().map(|(manager, field)| format!("conflict with {manager}: {field}")).collect();
         let mut refusal = Self::new(
             409,
             "Conflict",
-            format!("Apply failed with {} conflict(s): {}", fields.len(), listing.join(", ")),
+            format!(
+                "Apply failed with {} {}: {}",
+                fields.len(),
+                if fields.len() == 1 { "conflict" } else { "conflicts" },
+                listing.join(", ")
+            ),
         );
         refusal.details = json!({"causes": causes});
         refusal
@@ -101,13 +106,27 @@ impl Refusal {
     /// 422: a field that may not be so.
     pub(crate) fn invalid(kind: &str, name: &str, field: &str, why: &str) -> Self {
         let mut refusal = Self::new(422, "Invalid", format!("{kind} {name:?} is invalid: {field}: {why}"));
-        refusal.details = json!({"name": name, "kind": kind, "causes": [{"reason": "FieldValueInvalid", "message": why, "field": field}]});
+        refusal.details =
+            json!({"name": name, "kind": kind, "causes": [{"reason": cause_of(why), "message": why, "field": field}]});
+        refusal
+    }
+
+    /// 422: an apply by nobody.
+    pub(crate) fn no_manager() -> Self {
+        let why = "Required value: is required for apply patch";
+        let mut refusal =
+            Self::new(422, "Invalid", format!("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: {why}"));
+        let cause = json!({"reason": "FieldValueRequired", "message": why, "field": "fieldManager"});
+        refusal.details = json!({"group": "meta.k8s.io", "kind": "PatchOptions", "causes": [cause]});
         refusal
     }
 
     /// 422: a JSON patch whose `test` failed or that does not fit.
     pub(crate) fn unprocessable() -> Self {
-        Self::new(422, "Invalid", "the server rejected our request due to an error in our request".to_owned())
+        let mut refusal =
+            Self::new(422, "Invalid", "the server rejected our request due to an error in our request".to_owned());
+        refusal.details = json!({});
+        refusal
     }
 
     /// 403: forbidden, with the reason of an admission rule.
@@ -200,6 +219,16 @@ impl Refusal {
             put(&mut status, "details", self.details.clone());
         }
         status
+    }
+}
+
+/// The reason of a cause, which its message begins with.
+fn cause_of(why: &str) -> &'static str {
+    match why.split(':').next() {
+        Some("Forbidden") => "FieldValueForbidden",
+        Some("Required value") => "FieldValueRequired",
+        Some("Unsupported value") => "FieldValueNotSupported",
+        _ => "FieldValueInvalid",
     }
 }
 

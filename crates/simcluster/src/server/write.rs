@@ -170,9 +170,7 @@ impl Server {
 
     fn apply(&mut self, write: &Write<'_>) -> Result<Reply, Refusal> {
         if write.call.option("fieldManager").is_empty() {
-            return Err(Refusal::bad_request(
-                "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch",
-            ));
+            return Err(Refusal::no_manager());
         }
         let mut config = write.body()?;
         let name = write.call.name.as_deref().unwrap_or_default();
