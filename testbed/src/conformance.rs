@@ -106,7 +106,7 @@ impl Player {
         let watches = ask.get("events").is_some();
         let mut bytes = Vec::new();
         loop {
-            let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let lines = bytes.split(|byte: &u8| *byte == b'\n').skip(1).count() as u64;
             if watches && lines >= events {
                 break;
             }

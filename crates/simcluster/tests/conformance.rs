@@ -1,6 +1,6 @@
 //! The recorded requests of `testbed/conformance`, played to the simulated cluster: it answers as the real one did, apart
 //! from what [`LEFT_OUT`] lists with a reason.
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "what is shared by tests is test code too")]
+#![expect(clippy::expect_used, reason = "what is shared by tests is test code too")]
 
 #[path = "../../../testbed/src/conformance.rs"]
 mod player;

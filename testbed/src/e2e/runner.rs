@@ -21,6 +21,7 @@ use super::{
 const LIMIT: Duration = Duration::from_mins(15);
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Options {
     /// Scenarios to run: names, or the beginnings of names
     names: Vec<String>,

@@ -77,13 +77,12 @@ impl Ground {
         let object: DynamicObject = serde_json::from_value(object).context("an object")?;
         let kind = kind_of(&object)?;
         let name = object.metadata.name.clone().unwrap_or_default();
-        let api: Api<DynamicObject> = match &object.metadata.namespace {
-            Some(namespace) => Api::namespaced_with(self.bed.client.clone(), namespace, &kind),
-            None => {
-                let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-                left.objects.push((kind.clone(), name.clone()));
-                Api::all_with(self.bed.client.clone(), &kind)
-            }
+        let api: Api<DynamicObject> = if let Some(namespace) = &object.metadata.namespace {
+            Api::namespaced_with(self.bed.client.clone(), namespace, &kind)
+        } else {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.objects.push((kind.clone(), name.clone()));
+            Api::all_with(self.bed.client.clone(), &kind)
         };
         api.create(&PostParams::default(), &object).await.with_context(|| format!("make {} {name}", kind.kind))
     }

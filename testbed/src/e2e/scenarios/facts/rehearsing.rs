@@ -86,7 +86,7 @@ async fn blind(ground: Ground) -> Result<()> {
         Ask::new("c").with("storageClassName", "no-such-class".into()),
         Ask::new("c").size("8Ei"),
         Ask::new("c").with("volumeName", "no-such-volume".into()),
-        Ask::new("c").from_snapshot("no-such-snapshot"),
+        Ask::new("c").restored_from("no-such-snapshot"),
     ];
     for ask in odd {
         claims.create(&rehearsal(), &ask.claim()?).await?;

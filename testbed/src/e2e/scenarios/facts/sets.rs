@@ -143,7 +143,7 @@ impl Ground {
         let class = self.snapshot_class(json!({})).await?;
         self.snapshot("proof", &class, claim).await?;
         self.snapshot_ready("proof").await?;
-        self.ask(super::volumes::Ask::new("tmp").from_snapshot("proof")).await?;
+        self.ask(super::volumes::Ask::new("tmp").restored_from("proof")).await?;
         let copy = self.bound("tmp").await?;
         self.set_policy(&copy, "Retain").await?;
         self.remove_claim("tmp").await?;

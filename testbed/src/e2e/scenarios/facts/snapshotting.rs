@@ -78,7 +78,7 @@ async fn too_small(ground: Ground) -> Result<()> {
     let snapshot = ground.snapshot_ready("s").await?;
     let size = status(&snapshot, "restoreSize").cloned();
     ensure!(size == Some("100Mi".into()), "restoreSize is {size:?}");
-    ground.ask(Ask::new("small").from_snapshot("s").size("50Mi")).await?;
+    ground.ask(Ask::new("small").restored_from("s").size("50Mi")).await?;
     ground.until_told("small", "ProvisioningFailed", "").await?;
     ground.stays_pending("small", A_WHILE).await
 }
@@ -86,7 +86,7 @@ async fn too_small(ground: Ground) -> Result<()> {
 async fn not_ready(ground: Ground) -> Result<()> {
     snapshot_of_a_claim(&ground, json!({"neverReady": "true"})).await?;
     ground.taken("s").await?;
-    ground.ask(Ask::new("early").from_snapshot("s")).await?;
+    ground.ask(Ask::new("early").restored_from("s")).await?;
     ground.until_told("early", "ProvisioningFailed", "").await?;
     ground.stays_pending("early", A_WHILE).await
 }

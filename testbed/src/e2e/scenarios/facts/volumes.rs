@@ -36,7 +36,7 @@ impl Ask {
         self.with("resources", json!({"requests": {"storage": size}}))
     }
 
-    pub(super) fn from_snapshot(self, snapshot: &str) -> Self {
+    pub(super) fn restored_from(self, snapshot: &str) -> Self {
         let group = "snapshot.storage.k8s.io";
         self.with("dataSource", json!({"apiGroup": group, "kind": "VolumeSnapshot", "name": snapshot}))
     }
