@@ -22,9 +22,9 @@ pub(crate) struct Options {
     /// Leave the fuzz runs out
     #[arg(long, conflicts_with = "fuzz_seconds")]
     no_fuzz: bool,
-    /// Leave the scenarios on a real cluster out
+    /// Run the chosen scenarios on a real cluster too; needs Linux, root and Go
     #[arg(long)]
-    no_cluster: bool,
+    cluster: bool,
 }
 
 pub(crate) fn run(options: &Options) -> ExitCode {
@@ -52,7 +52,7 @@ fn steps(session: &mut Session, options: &Options) -> Result<()> {
     if fuzz::exists() && !options.no_fuzz {
         fuzz::run(session, options.fuzz_seconds)?;
     }
-    if !options.no_cluster {
+    if options.cluster {
         testbed::scenarios(session)?;
     }
     Ok(())

@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// Run all of them
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// Run those that `cargo xtask test` runs
+    /// Run those that `cargo xtask test --cluster` runs
     #[arg(long, conflicts_with_all = ["names", "all"])]
     ci: bool,
     /// Ask the cluster everything in `testbed/conformance` and keep its answers there

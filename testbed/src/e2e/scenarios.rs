@@ -19,7 +19,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     all
 }
 
-/// Those that `cargo xtask test` runs.
+/// Those that `cargo xtask test --cluster` runs.
 pub(crate) const CI: &[&str] = &["flipped-table-byte", "bad-config", "rollout"];
 
 /// Those that disturb the whole cluster, so that no other may run beside them. They run after all others; the last one reads

@@ -23,9 +23,6 @@ const TAIL_LINES: [i64; 3] = [5_000, 500, 50];
 /// The moment in which the kubelet has no log of the dead container passes within seconds; after this it is given up.
 const TRIES: [u64; 7] = [0, 2, 4, 8, 16, 32, 60];
 
-/// The log of a crash that is judged at this moment was already asked for so often; what has become of it since is asked twice.
-const TRIES_WHILE_JUDGING: [u64; 2] = [0, 2];
-
 /// Which run's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogOf {
@@ -87,23 +84,23 @@ impl Collector {
     /// The log of a crash.
     pub(crate) async fn log_of_crash(&self, notice: &CrashNotice) -> Result<ReadLog, LogFailure> {
         let CrashNotice { instance, container, pod_uid, .. } = notice;
-        self.wanted_log(&Wanted { instance, container, pod: Some(pod_uid), of: LogOf::Crash }, &TRIES).await
+        self.wanted_log(&Wanted { instance, container, pod: Some(pod_uid), of: LogOf::Crash }).await
     }
 
-    /// A container's log, of whichever pod has the name now. Asked twice and no more: whoever judges does not wait for long.
+    /// A container's log, of whichever pod has the name now.
     pub(crate) async fn log(
         &self,
         instance: &InstanceName,
         container: &ContainerName,
         of: LogOf,
     ) -> Result<ReadLog, LogFailure> {
-        self.wanted_log(&Wanted { instance, container, pod: None, of }, &TRIES_WHILE_JUDGING).await
+        self.wanted_log(&Wanted { instance, container, pod: None, of }).await
     }
 
-    async fn wanted_log(&self, wanted: &Wanted<'_>, tries: &[u64]) -> Result<ReadLog, LogFailure> {
+    async fn wanted_log(&self, wanted: &Wanted<'_>) -> Result<ReadLog, LogFailure> {
         let mut last = String::new();
-        for wait in tries {
-            sleep(Duration::from_secs(*wait)).await;
+        for wait in TRIES {
+            sleep(Duration::from_secs(wait)).await;
             match self.try_log(wanted).await {
                 Try::Log(log) => return Ok(*log),
                 Try::NotNow(words) => last = words,
@@ -111,7 +108,7 @@ impl Collector {
             }
         }
         let (instance, container) = (wanted.instance.clone(), wanted.container.clone());
-        Err(LogFailure::NotThere { instance, container, tries: tries.len(), words: last })
+        Err(LogFailure::NotThere { instance, container, tries: TRIES.len(), words: last })
     }
 
     /// While a container has ended and nothing has started it again, the present log is that of the crash, and the previous one
