@@ -111,26 +111,31 @@ impl Collector {
         Err(LogFailure::NotThere { instance, container, tries: TRIES.len(), words: last })
     }
 
-    /// While a container has ended and nothing has started it again, the present log is that of the crash, and the previous one
-    /// is of the run before; once it waits or runs again, the previous one is. So the pod is asked before and after.
     async fn try_log(&self, wanted: &Wanted<'_>) -> Try {
-        if wanted.of == LogOf::Now {
-            return self.read_log(wanted, false).await;
+        let previous = wanted.of == LogOf::Crash;
+        match self.read_log(wanted, previous).await {
+            Try::NotNow(words) if previous => self.log_of_ended_run(wanted, words).await,
+            Try::Log(log) => match (wanted.pod, self.run(wanted).await) {
+                // The name may have gone over to another pod meanwhile.
+                (Some(pod), Ok(run)) if run.pod.as_ref() != Some(pod) => Try::Never(replaced(wanted)),
+                _ => Try::Log(log),
+            },
+            other => other,
         }
-        let what = format!("pods of {}", wanted.instance);
+    }
+
+    /// While a container has just ended, and for ever where nothing starts it again, the present log is that of the crash:
+    /// if the run is the same one, ended, before and after the reading.
+    async fn log_of_ended_run(&self, wanted: &Wanted<'_>, words: String) -> Try {
         let before = match self.run(wanted).await {
-            Ok(run) => run,
-            Err(error) => return failed(&what, &error),
+            Ok(run) if wanted.pod.is_some() && run.pod.as_ref() != wanted.pod => return Try::Never(replaced(wanted)),
+            Ok(run) if run.has_ended => run,
+            _ => return Try::NotNow(words),
         };
-        if wanted.pod.is_some() && before.pod.as_ref() != wanted.pod {
-            return Try::Never(replaced(wanted));
-        }
-        let read = self.read_log(wanted, before.state != RunState::Ended).await;
+        let read = self.read_log(wanted, false).await;
         match self.run(wanted).await {
-            Ok(after) if after.is_about_the_crash_of(&before) => read,
-            Ok(after) if after.pod != before.pod => Try::Never(replaced(wanted)),
-            Ok(_) => Try::NotNow("the container was started again while its log was read".to_owned()),
-            Err(error) => failed(&what, &error),
+            Ok(after) if after == before => read,
+            _ => Try::NotNow(words),
         }
     }
 
@@ -140,11 +145,7 @@ impl Collector {
         let seen = observe(&pods.get(&wanted.instance.name).await?);
         let container = seen.container(wanted.container);
         Ok(Run {
-            state: match container.map(|container| &container.state) {
-                Some(ContainerState::Terminated) => RunState::Ended,
-                Some(ContainerState::Running { .. }) => RunState::Runs,
-                Some(_) | None => RunState::Waits,
-            },
+            has_ended: container.is_some_and(|container| container.state == ContainerState::Terminated),
             restarts: container.map_or(0, |container| container.restarts),
             pod: seen.uid,
         })
@@ -224,39 +225,12 @@ impl Collector {
     }
 }
 
-/// A container, as the pod object shows it.
+/// One run of a container, as the pod object shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     pod: Option<Uid>,
     restarts: u32,
-    state: RunState,
-}
-
-/// What a container does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RunState {
-    /// It has ended; nobody has decided yet what follows.
-    Ended,
-    /// It waits to be started again.
-    Waits,
-    /// It runs.
-    Runs,
-}
-
-impl Run {
-    /// Which run crashed last, counted from 0: the present one, unless it runs again.
-    fn crashed(&self) -> Option<u32> {
-        match self.state {
-            RunState::Ended | RunState::Waits => Some(self.restarts),
-            RunState::Runs => self.restarts.checked_sub(1),
-        }
-    }
-
-    /// Whether what was read between the two is of the run that crashed before the first.
-    fn is_about_the_crash_of(&self, before: &Self) -> bool {
-        let present_log_is_anothers = before.state == RunState::Ended && self.state == RunState::Runs;
-        self.pod == before.pod && self.crashed() == before.crashed() && !present_log_is_anothers
-    }
+    has_ended: bool,
 }
 
 fn replaced(wanted: &Wanted<'_>) -> String {
