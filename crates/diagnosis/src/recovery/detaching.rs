@@ -5,8 +5,8 @@
 //! all that is needed to go back.
 
 use super::{
-    Binding, ClaimNow, Command, Direction, Guard, HoldNow, JobNow, Life, Note, Orders, Patience, PodNow, Reclaim,
-    Record, Reserved, Stage, Switch, Undo, VolumeNow, VolumePhase, Why, World,
+    ClaimNow, Command, Direction, Guard, HoldNow, JobNow, Life, Note, Orders, Patience, PodNow, Reclaim, Record,
+    Reserved, Stage, Switch, Undo, VolumeNow, VolumePhase, Why, World,
 };
 use crate::Uid;
 
@@ -78,9 +78,7 @@ fn carry(record: &Record, world: &World, orders: Orders, coming: &Uid) -> Option
     if Guard::Carried.holds(record, world, orders) {
         return None;
     }
-    let is_reached = matches!(&world.temporary, ClaimNow::There { binding: Binding::To(volume), life: Life::Stays, .. }
-        if volume == coming);
-    if !is_reached {
+    if world.temporary.on(coming).is_none() {
         return Some(match record.direction {
             Direction::Forth => Command::enter(Stage::Returning(Why::VolumeGone)),
             Direction::Back => reach(record, world, coming),

@@ -93,9 +93,7 @@ fn proving(record: &Record, world: &World, orders: Orders) -> Command {
             Command::Write(Note::IsBad(source))
         })
     };
-    let expected = record.replacement.as_ref().map(|kept| &kept.volume);
-    let is_there = matches!(&world.temporary, ClaimNow::There { binding: Binding::To(volume), life: Life::Stays, .. }
-        if Some(volume) == expected);
+    let is_there = record.replacement.as_ref().is_some_and(|kept| world.temporary.on(&kept.volume).is_some());
     if !is_there || world.replacement == VolumeNow::Absent {
         return is_bad();
     }

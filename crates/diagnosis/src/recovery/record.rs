@@ -232,6 +232,11 @@ impl Record {
         self.patience = Patience::Left;
     }
 
+    /// The volumes that it is about, as far as they are known.
+    pub(super) fn volumes(&self) -> impl Iterator<Item = &Kept> {
+        [Some(&self.original), self.replacement.as_ref()].into_iter().flatten()
+    }
+
     /// The volume that is to end under the claim.
     pub(super) fn coming(&self) -> Option<&Uid> {
         match self.direction {

@@ -134,11 +134,10 @@ fn bring(record: &Record, world: &World, orders: Orders, goal: &Uid, other: &Uid
 
 /// The wanted volume is made to wait for the name; our own claim lets go of it first.
 fn place(record: &Record, world: &World, goal: &Uid) -> Command {
-    match &world.temporary {
-        ClaimNow::There { uid, binding: Binding::To(volume), life: Life::Stays } if volume == goal => {
-            if world.jobs_are_left() { Command::RemoveJobs } else { Command::DeleteTemporary { uid: uid.clone() } }
-        }
-        _ => reserve(record, world, goal, &Reserved::ForTheName).unwrap_or(Command::Wait),
+    match world.temporary.on(goal) {
+        Some(_) if world.jobs_are_left() => Command::RemoveJobs,
+        Some(uid) => Command::DeleteTemporary { uid: uid.clone() },
+        None => reserve(record, world, goal, &Reserved::ForTheName).unwrap_or(Command::Wait),
     }
 }
 

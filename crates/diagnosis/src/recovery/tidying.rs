@@ -11,9 +11,8 @@ pub(super) fn next(record: &Record, world: &World, orders: Orders, end: End) -> 
     if matches!(world.hold, HoldNow::On(_) | HoldNow::Coming) {
         return release(record, world, orders);
     }
-    let volumes = || [Some(&record.original), record.replacement.as_ref()].into_iter().flatten();
     // P8: no reservation outlives this, however long it takes.
-    if let Some(command) = volumes().find_map(|kept| withdraw(record, world, &kept.volume)) {
+    if let Some(command) = record.volumes().find_map(|kept| withdraw(record, world, &kept.volume)) {
         return command;
     }
     // Whatever else resists is named in the record; the end does not wait for it for ever.
@@ -23,7 +22,7 @@ pub(super) fn next(record: &Record, world: &World, orders: Orders, end: End) -> 
     if world.jobs_are_left() {
         return Command::RemoveJobs;
     }
-    for kept in volumes() {
+    for kept in record.volumes() {
         if is_to_go(record, world, orders, end, &kept.volume) {
             if let Some(command) = drop_it(record, world, &kept.volume) {
                 return command;
@@ -46,8 +45,7 @@ fn release(record: &Record, world: &World, orders: Orders) -> Command {
     if !Guard::RightVolume.holds(record, world, orders) {
         return Command::enter(Stage::Blocked);
     }
-    let volumes = [Some(&record.original), record.replacement.as_ref()];
-    let on = volumes.into_iter().flatten().find_map(|kept| Some((world.claim_on(&kept.volume)?, &kept.volume)));
+    let on = record.volumes().find_map(|kept| Some((world.claim_on(&kept.volume)?, &kept.volume)));
     match on {
         Some((claim, volume)) => Command::Release { claim: claim.clone(), volume: volume.clone() },
         None => Command::enter(Stage::Blocked),

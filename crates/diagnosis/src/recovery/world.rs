@@ -245,15 +245,22 @@ impl World {
 
     /// The claim's UID, where it stays and is bound to this volume.
     pub(super) fn claim_on(&self, volume: &Uid) -> Option<&Uid> {
-        match &self.claim {
-            ClaimNow::There { uid, binding: Binding::To(bound), life: Life::Stays } if bound == volume => Some(uid),
-            ClaimNow::There { .. } | ClaimNow::Absent => None,
-        }
+        self.claim.on(volume)
     }
 
     /// Whether a Job of ours is there, at work or ended.
     pub(super) fn jobs_are_left(&self) -> bool {
         self.prover != JobNow::Absent || self.carrier != JobNow::Absent
+    }
+}
+
+impl ClaimNow {
+    /// Its UID, where it stays and is bound to this volume.
+    pub(super) fn on(&self, volume: &Uid) -> Option<&Uid> {
+        match self {
+            Self::There { uid, binding: Binding::To(bound), life: Life::Stays } if bound == volume => Some(uid),
+            Self::There { .. } | Self::Absent => None,
+        }
     }
 }
 
