@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(plan("/c", 16).check().unwrap_err().to_string(), "--index 16 is not below 16");
         let error = plan(&format!("/{}", "x".repeat(80)), 0).check().unwrap_err().to_string();
         assert!(
-            error.ends_with("too long a path for sockets; name one of at most 58 bytes: `--cluster DIR`"),
+            error.ends_with("too long a path for sockets; name one of at most 53 bytes: `--cluster DIR`"),
             "{error}"
         );
     }
